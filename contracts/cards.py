@@ -1,0 +1,194 @@
+"""Questions and decisions: where people come in."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Self
+
+from pydantic import AwareDatetime, Field, model_validator
+
+from contracts.base import CapabilityName, Contract, Json, Name, Sha256, StepId, Text
+from contracts.ids import CardId, DecisionId, ExecutionId, OrderId, QuestionId
+from contracts.plan import Effect
+from contracts.request import ApprovalMode
+
+
+class Confidence(StrEnum):
+    """How sure a finding is; earned by statistics, never claimed."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Question(Contract):
+    """A question that an `ask` step puts to a person."""
+
+    question_id: QuestionId
+    """Answers name it; it is consumed once."""
+    execution_id: ExecutionId
+    """The execution that waits."""
+    order_id: OrderId
+    """The order that waits."""
+    step: StepId
+    """The step that waits."""
+    text: Text
+    """The question."""
+    who: Name | None = None
+    """Person or group asked; absent means whoever requested the execution."""
+    choices: tuple[str, ...] = ()
+    """Allowed answers; empty allows any text."""
+    asked_at: AwareDatetime
+    """UTC."""
+    deadline: AwareDatetime | None = None
+    """UTC; from then on the question is expired."""
+
+
+class Answer(Contract):
+    """The answer to one question."""
+
+    question_id: QuestionId
+    """What it answers."""
+    value: Json = None
+    """The answer."""
+    by: str
+    """Who answered."""
+    at: AwareDatetime
+    """UTC."""
+
+
+class Action(Contract):
+    """One effect, exactly as it will happen: the thing a person approves."""
+
+    by: Name
+    """The employee that carries it out."""
+    use: CapabilityName
+    """The capability."""
+    arguments: dict[str, Json] = Field(default={}, alias="with")
+    """Exactly these."""
+    effect: Effect
+    """What it does to the world."""
+    capability_sha256: Sha256
+    """Hash of the capability's declaration, so that a changed tool needs a new card."""
+
+
+class Option(Contract):
+    """One choice on a card."""
+
+    id: StepId
+    """What a decision names."""
+    title: Text
+    """The choice in one line."""
+    benefit: Text
+    """What is gained."""
+    risk: Text
+    """What may go wrong."""
+    cost: Text
+    """What it costs."""
+    reversible: bool
+    """Whether it can be taken back."""
+    confidence: Confidence
+    """How sure the expected benefit is."""
+    actions: tuple[Action, ...] = ()
+    """What is carried out; empty for doing nothing."""
+    undo: tuple[Action, ...] = ()
+    """How it is taken back, where it can be."""
+
+
+class CardKind(StrEnum):
+    """Why a card was raised."""
+
+    CHOICE = "choice"
+    """An advisor offers options."""
+    EFFECT = "effect"
+    """A step is about to change the world without an approval that covers it."""
+    IN_DOUBT = "in_doubt"
+    """Nobody knows whether an effect happened."""
+
+
+class DecisionCard(Contract):
+    """A multiple-choice question about something that matters."""
+
+    card_id: CardId
+    """Decisions name it."""
+    kind: CardKind
+    """Why it was raised."""
+    execution_id: ExecutionId
+    """The execution that waits."""
+    order_id: OrderId
+    """The order that waits."""
+    step: StepId
+    """The step that waits."""
+    organisation: Name
+    """Whose card this is."""
+    question: Text
+    """In one line."""
+    impact: Text
+    """What it is about and how much hangs on it."""
+    options: tuple[Option, ...] = Field(min_length=2, max_length=4)
+    """Two or three, doing nothing among them."""
+    evidence: tuple[Sha256, ...] = ()
+    """Addresses of what it rests on."""
+    facts: dict[str, Json] = {}
+    """Numbers shown on the card, each `{value, source}`."""
+    policy: Name
+    """The approval rule of the organisation that it falls under."""
+    mode: ApprovalMode = ApprovalMode.STRICT
+    """How it is decided."""
+    who: tuple[Name, ...] = Field(min_length=1)
+    """People or groups that may decide."""
+    quorum: int = Field(default=1, ge=1)
+    """How many of them have to say yes."""
+    requested_by: str
+    """Who asked for the execution; cannot decide."""
+    raised_at: AwareDatetime
+    """UTC."""
+    deadline: AwareDatetime
+    """UTC; a card not decided by then is expired, which is not a no."""
+    escalate_to: tuple[Name, ...] = ()
+    """Who gets it after the deadline; empty means nobody."""
+
+    @model_validator(mode="after")
+    def _options_are_distinct(self) -> Self:
+        ids = [option.id for option in self.options]
+        if len(ids) != len(set(ids)):
+            raise ValueError("Two options of one card have the same id.")
+        return self
+
+
+class Outcome(StrEnum):
+    """How a card ended. Only `approved` is a yes."""
+
+    APPROVED = "approved"
+    DENIED = "denied"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+
+
+class Decision(Contract):
+    """What one person decided about one card."""
+
+    decision_id: DecisionId
+    """Its name in the audit."""
+    card_id: CardId
+    """The card."""
+    card_sha256: Sha256
+    """Hash of the card as it was shown."""
+    approve: bool
+    """A yes to `option`, or a no to all of them."""
+    option: StepId | None = None
+    """The option chosen; absent for a no."""
+    reason: str = Field(default="", max_length=4_000)
+    """In the person's words."""
+    by: Name
+    """Who."""
+    at: AwareDatetime
+    """When, UTC."""
+    via: str
+    """From where: `cli`, `console`, `api`, with the address where there is one."""
+
+    @model_validator(mode="after")
+    def _a_yes_names_its_option(self) -> Self:
+        if self.approve != (self.option is not None):
+            raise ValueError("A yes names exactly one option; a no names none.")
+        return self

@@ -1,0 +1,142 @@
+"""Ids: made, never guessed. A kind and a ULID, printed so that a person can paste them: `order/01J9…`."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+from ulid import ULID
+
+_ULID_PATTERN = "[0-7][0-9A-HJKMNP-TV-Z]{25}"
+
+
+class Id(str):
+    """A checked id. Each subclass names its kind; the text form is `kind/ULID`."""
+
+    __slots__ = ()
+    KIND: ClassVar[str]
+
+    def __new__(cls, value: str) -> Self:
+        """Return `value` as an id; raise ValueError when it is not one of this kind."""
+        kind, slash, ulid = value.partition("/")
+        if not slash or kind != cls.KIND:
+            raise ValueError(f"{value!r} is not an id of the kind {cls.KIND}; it looks like {cls.KIND}/01J9….")
+        try:
+            ULID.from_str(ulid)
+        except ValueError as error:
+            raise ValueError(f"{value!r}: the part after {cls.KIND}/ is not a ULID.") from error
+        if ulid != ulid.upper():
+            raise ValueError(f"{value!r}: a ULID is written in capitals.")
+        return super().__new__(cls, value)
+
+    @classmethod
+    def new(cls) -> Self:
+        """Return a fresh id; ids made later sort later, to the millisecond."""
+        return cls(f"{cls.KIND}/{ULID()}")
+
+    @property
+    def ulid(self) -> str:
+        """The part after the kind."""
+        return self.partition("/")[2]
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(
+            cls, core_schema.str_schema(), serialization=core_schema.to_string_ser_schema()
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"type": "string", "pattern": f"^{cls.KIND}/{_ULID_PATTERN}$"}
+
+
+class ExecutionId(Id):
+    """One run of one request."""
+
+    KIND = "execution"
+
+
+class OrderId(Id):
+    """One task order."""
+
+    KIND = "order"
+
+
+class CardId(Id):
+    """One decision card."""
+
+    KIND = "card"
+
+
+class DecisionId(Id):
+    """One decision on a card."""
+
+    KIND = "decision"
+
+
+class QuestionId(Id):
+    """One question to a person."""
+
+    KIND = "question"
+
+
+class EventId(Id):
+    """One event of the ledger."""
+
+    KIND = "event"
+
+
+class EvidenceId(Id):
+    """One sealed evidence package."""
+
+    KIND = "evidence"
+
+
+class ProductId(Id):
+    """One data product."""
+
+    KIND = "product"
+
+
+class FindingId(Id):
+    """One finding."""
+
+    KIND = "finding"
+
+
+class SignalId(Id):
+    """One signal of a sensor."""
+
+    KIND = "signal"
+
+
+class PatchId(Id):
+    """One proposed change to an agent."""
+
+    KIND = "patch"
+
+
+class ReleaseId(Id):
+    """One release of an agent."""
+
+    KIND = "release"
+
+
+class CertificateId(Id):
+    """One certificate of a release."""
+
+    KIND = "certificate"
+
+
+class SlotId(Id):
+    """One place to work on a node."""
+
+    KIND = "slot"
+
+
+class NodeId(Id):
+    """One machine of the cluster."""
+
+    KIND = "node"

@@ -1,0 +1,170 @@
+"""From signal to product: what was noticed, found out and delivered."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import AwareDatetime, Field
+
+from contracts.base import Contract, Json, Name, Sha256, StepId, Text
+from contracts.cards import Confidence
+from contracts.ids import ExecutionId, FindingId, OrderId, ProductId, SignalId
+from contracts.order import Artifact
+from contracts.plan import ValueType
+
+
+class Grain(StrEnum):
+    """The period a metric's value stands for."""
+
+    HOUR = "hour"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+
+class Direction(StrEnum):
+    """Which way is good."""
+
+    UP = "up"
+    DOWN = "down"
+    NEUTRAL = "neutral"
+
+
+class MetricDefinition(Contract):
+    """One definition of one metric, the only one in the organisation."""
+
+    name: Name
+    """Its key."""
+    title: Text
+    """Its name for people."""
+    description: Text = ""
+    """What it measures, and what it does not."""
+    source: Name
+    """The connection it is read from."""
+    sql: str = Field(min_length=1)
+    """One SELECT giving `bucket`, the dimensions asked for, `value` and `n`."""
+    unit: str
+    """`share`, `minutes`, `flights`, …"""
+    grains: tuple[Grain, ...] = Field(min_length=1)
+    """Periods it can be read for."""
+    dimensions: dict[Name, str] = {}
+    """Dimension → SQL expression."""
+    good: Direction = Direction.NEUTRAL
+    """Which way is good."""
+    owner: Name
+    """The employee that answers for the definition."""
+    value_type: ValueType = ValueType.NUMBER
+    """Type of a value."""
+
+
+class Severity(StrEnum):
+    """How much a signal matters."""
+
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class SignalKind(StrEnum):
+    """What a sensor has to say."""
+
+    THRESHOLD = "threshold"
+    CLEARED = "cleared"
+    NO_DATA = "no_data"
+    NOT_ENOUGH_HISTORY = "not_enough_history"
+    SENSOR_FAILED = "sensor_failed"
+
+
+class Signal(Contract):
+    """Something a sensor noticed."""
+
+    signal_id: SignalId
+    """Its name."""
+    organisation: Name
+    """Whose signal this is."""
+    sensor: Name
+    """Who noticed."""
+    kind: SignalKind
+    """What it says."""
+    metric: Name | None = None
+    """What was measured."""
+    bucket: str | None = None
+    """The period, as local time of the organisation: `2013-02-08` or `2013-02-08T17:00`."""
+    dimensions: dict[Name, Json] = {}
+    """The slice; empty means the whole."""
+    value: float | None = None
+    """The value; absent means missing, which is not zero."""
+    threshold: str | None = None
+    """The condition that held."""
+    severity: Severity = Severity.MEDIUM
+    """How much it matters."""
+    key: str
+    """Signals with the same key inside the window are one."""
+    at: AwareDatetime
+    """The moment it speaks about, UTC."""
+
+
+class Finding(Contract):
+    """What was found out, with how sure it is."""
+
+    finding_id: FindingId
+    """Its name."""
+    execution_id: ExecutionId
+    """The execution it came from."""
+    order_id: OrderId
+    """The order it came from."""
+    verdict: str
+    """The answer in one word of the skill's own vocabulary."""
+    statement: Text
+    """The answer in a sentence."""
+    confidence: Confidence
+    """Earned by the statistics."""
+    statistics: dict[str, Json] = {}
+    """Tests, effect sizes and counts it rests on."""
+    sources: tuple[Sha256, ...] = ()
+    """Addresses of the data."""
+
+
+class SourceLink(Contract):
+    """Where one number of a product came from."""
+
+    anchor: str
+    """The mark in the text."""
+    step: str
+    """`employee/step`."""
+    path: str
+    """Path of the value in the step's output."""
+    value: Json = None
+    """The value as it was computed."""
+    query_sha256: Sha256 | None = None
+    """Hash of the query or script."""
+    data_sha256: Sha256 | None = None
+    """Hash of the data it ran on."""
+    result_sha256: Sha256
+    """Hash of the step's output."""
+
+
+class DataProduct(Contract):
+    """Something delivered: a report, a decision, an insight."""
+
+    product_id: ProductId
+    """Its name."""
+    execution_id: ExecutionId
+    """The execution it came from."""
+    order_id: OrderId
+    """The order it came from."""
+    step: StepId
+    """The step that made it."""
+    kind: str
+    """`report`, `decision`, `insight`."""
+    title: Text
+    """Its name for people."""
+    labels: dict[str, str] = {}
+    """What it is about, for finding it by intent."""
+    artifacts: tuple[Artifact, ...]
+    """The files, the main one first."""
+    sources: tuple[SourceLink, ...] = ()
+    """Each number's origin."""
+    made_at: AwareDatetime
+    """UTC."""

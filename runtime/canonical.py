@@ -1,0 +1,92 @@
+"""One text form for each JSON value, cleaned once at the boundary, so that hashes and stores agree everywhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from contracts import Json
+
+MAX_DEPTH = 100
+"""Nesting that is kept; deeper values become their text, so that no store or parser runs out of stack."""
+
+
+def clean(value: Any, *, depth: int = MAX_DEPTH) -> Json:
+    """Return `value` as JSON that every store and screen can hold.
+
+    NUL becomes U+2400 and a lone surrogate U+FFFD (databases and UTF-8 refuse them); NaN and infinities become null,
+    which means missing; integers keep all digits; decimals and dates become their ISO text; bytes become text where
+    they are UTF-8 and hexadecimal where not; anything else becomes its `str`.
+    """
+    if depth == 0:
+        return clean_text(str(value))
+    match value:
+        case None | bool():
+            return value
+        case str():
+            return clean_text(value)
+        case int():
+            return int(value)
+        case float():
+            return value if math.isfinite(value) else None
+        case Mapping():
+            return {clean_text(str(key)): clean(item, depth=depth - 1) for key, item in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [clean(item, depth=depth - 1) for item in value]
+        case BaseModel():
+            return clean(value.model_dump(mode="json", by_alias=True, exclude_none=True), depth=depth)
+        case datetime() | date() | time():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case Decimal() | UUID() | PurePath():
+            return str(value)
+        case bytes() | bytearray() | memoryview():
+            return _clean_bytes(bytes(value))
+    return _clean_other(value, depth)
+
+
+def clean_text(text: str) -> str:
+    """Return `text` without NUL and without lone surrogates."""
+    if "\0" in text:
+        text = text.replace("\0", "␀")
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def to_bytes(value: Json | Mapping[str, Any]) -> bytes:
+    """Return the canonical bytes: UTF-8, keys sorted, no spaces, no escapes that are not needed."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def sha256(value: bytes | Json | Mapping[str, Any]) -> str:
+    """Return the sha256 in hexadecimal, of the bytes themselves or of the canonical bytes of a value."""
+    data = value if isinstance(value, bytes) else to_bytes(value)
+    return hashlib.sha256(data).hexdigest()
+
+
+def _clean_bytes(data: bytes) -> str:
+    try:
+        return clean_text(data.decode())
+    except UnicodeDecodeError:
+        return data.hex()
+
+
+def _clean_other(value: Any, depth: int) -> Json:
+    item = getattr(value, "item", None)  # numpy and pandas scalars
+    if callable(item) and getattr(value, "shape", None) == ():
+        return clean(item(), depth=depth - 1)
+    tolist = getattr(value, "tolist", None)
+    if callable(tolist):
+        return clean(tolist(), depth=depth - 1)
+    return clean_text(str(value))

@@ -1,0 +1,157 @@
+"""Errors as facts for people and programs. One class per thing a caller can act on.
+
+SiliconError
+├── SettingsError        a setting is unknown or wrong                               (mend it)
+├── OrganisationFaulty   an organisation folder has faults; carries all of them      (mend them)
+├── LedgerError
+│   ├── VersionConflict  the stream moved on since it was read                       (fold, decide again)
+│   ├── StaleWriter      a newer lease owns the stream                               (stop)
+│   ├── LedgerUnavailable  the database cannot be reached or written                 (retry with backoff)
+│   └── SchemaMismatch   the database was made by another version of the program     (upgrade)
+├── NotFound             no execution, card, … of that name                          (look for the right one)
+├── ExecutionBusy        another process runs the execution now                      (wait)
+├── CapabilityFailed     a capability could not do its work; category says who can help
+│   ├── InvalidArguments   what was passed does not fit
+│   ├── NetworkFault       a connection failed or a service asked to wait
+│   ├── PermissionRefused  a policy or right forbids it
+│   ├── BusinessRefusal    the other side said no
+│   └── CapabilityTimeout  it took longer than its limit
+├── EffectInDoubt        nobody knows whether an effect happened                     (ask a person)
+├── ModelRequired        a step needs a model and none is configured                 (set it)
+└── BudgetExceeded       a limit was reached                                         (report what there is)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from contracts import ErrorCategory, Json, Problem
+
+
+class SiliconError(Exception):
+    """An error that a person can read: `code` is stable, `facts` are the values named in the message."""
+
+    code: ClassVar[str] = "SILICON_ERROR"
+    category: ClassVar[ErrorCategory] = ErrorCategory.UNKNOWN
+
+    def __init__(self, message: str, **facts: Json) -> None:
+        super().__init__(message)
+        self.message = message
+        self.facts = facts
+
+    def problem(self) -> Problem:
+        """Return the error in the form in which it travels in reports and events."""
+        return Problem(code=self.code, category=self.category, message=self.message, facts=self.facts)
+
+
+class SettingsError(SiliconError):
+    """A setting is unknown or its value cannot be used."""
+
+    code = "SETTINGS_INVALID"
+
+
+class OrganisationFaulty(SiliconError):
+    """An organisation folder has faults; nothing was run."""
+
+    code = "ORGANISATION_FAULTY"
+
+
+class LedgerError(SiliconError):
+    """The ledger refused or could not do something."""
+
+    code = "LEDGER_ERROR"
+
+
+class VersionConflict(LedgerError):
+    """The stream moved on since it was read: fold it and decide again."""
+
+    code = "VERSION_CONFLICT"
+
+
+class StaleWriter(LedgerError):
+    """A newer lease owns what was to be written: stop, do not retry."""
+
+    code = "STALE_WRITER"
+
+
+class LedgerUnavailable(LedgerError):
+    """The database cannot be reached, read or written."""
+
+    code = "LEDGER_UNAVAILABLE"
+    category = ErrorCategory.NETWORK
+
+
+class SchemaMismatch(LedgerError):
+    """The database was made by another version of the program."""
+
+    code = "SCHEMA_MISMATCH"
+
+
+class NotFound(SiliconError):
+    """Nothing of that name is here."""
+
+    code = "NOT_FOUND"
+
+
+class ExecutionBusy(SiliconError):
+    """Another process runs the execution now."""
+
+    code = "EXECUTION_BUSY"
+
+
+class CapabilityFailed(SiliconError):
+    """A capability could not do its work."""
+
+    code = "CAPABILITY_FAILED"
+
+
+class InvalidArguments(CapabilityFailed):
+    """What was passed to a capability does not fit."""
+
+    code = "INVALID_ARGUMENTS"
+    category = ErrorCategory.INVALID_ARGUMENTS
+
+
+class NetworkFault(CapabilityFailed):
+    """A connection failed, or a service asked to wait (`retry_after_s` in the facts)."""
+
+    code = "NETWORK_FAULT"
+    category = ErrorCategory.NETWORK
+
+
+class PermissionRefused(CapabilityFailed):
+    """A policy, a right or an allow-list forbids it."""
+
+    code = "PERMISSION_REFUSED"
+    category = ErrorCategory.PERMISSION
+
+
+class BusinessRefusal(CapabilityFailed):
+    """The other side understood and said no, or the result is not acceptable."""
+
+    code = "BUSINESS_REFUSAL"
+    category = ErrorCategory.BUSINESS
+
+
+class CapabilityTimeout(CapabilityFailed):
+    """It took longer than its limit."""
+
+    code = "CAPABILITY_TIMEOUT"
+
+
+class EffectInDoubt(SiliconError):
+    """An effect was begun and nobody knows whether it happened."""
+
+    code = "EFFECT_IN_DOUBT"
+
+
+class ModelRequired(SiliconError):
+    """A step needs a model and none is configured."""
+
+    code = "MODEL_REQUIRED"
+
+
+class BudgetExceeded(SiliconError):
+    """A limit was reached; what there is gets reported."""
+
+    code = "BUDGET_EXCEEDED"
