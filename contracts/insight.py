@@ -41,8 +41,16 @@ class MetricDefinition(Contract):
     """What it measures, and what it does not."""
     source: Name
     """The connection it is read from."""
-    sql: str = Field(min_length=1)
-    """One SELECT giving `bucket`, the dimensions asked for, `value` and `n`."""
+    over: str = Field(min_length=1)
+    """Table or view the rows come from."""
+    time: str = Field(min_length=1)
+    """SQL expression for a row's time, local time of the organisation."""
+    value: str = Field(min_length=1)
+    """SQL aggregate that gives the value; null means missing, which is not zero."""
+    n: str = "count(*)"
+    """SQL aggregate that gives how many rows the value rests on."""
+    where: str = "true"
+    """SQL condition for the rows that count."""
     unit: str
     """`share`, `minutes`, `flights`, …"""
     grains: tuple[Grain, ...] = Field(min_length=1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from contracts import CardId, Effect, EvidenceItem, Json, Parameter, QuestionId, TaskOrder, Tier
 from runtime.canonical import sha256
-from runtime.ledger.port import Append
+from runtime.ledger.port import Append, NewEvent
 
 if TYPE_CHECKING:
     from runtime.blackboard.port import Blackboard
@@ -37,6 +37,9 @@ class CapabilitySpec:
     timeout_s: float = 60.0
     can_look_up: bool = False
     """Whether `lookup` can tell if an effect happened."""
+    resources: tuple[str, ...] = ()
+    """Parameters that take a text or the name of a file in the skill's folder (SQL, script, template). The loader puts
+    `{"file": name, "text": content}` in the place of a file's name, so that an order carries all it needs."""
     open_arguments: bool = False
     """Whether arguments beside the declared parameters are accepted (scripts, templates)."""
     declaration: Mapping[str, Json] = field(default_factory=dict)
@@ -110,8 +113,6 @@ class CallContext:
     """Argument → where its value came from."""
     pending: tuple[CardId | QuestionId, ...] = ()
     """What this step raised earlier and waits for; empty on the first call."""
-    resources: Path | None = None
-    """Folder of the skill, for files that arguments name (SQL, scripts, templates)."""
     previous_error: str | None = None
 
     @property
@@ -136,15 +137,17 @@ class CallResult:
     output: Mapping[str, Any]
     evidence: Sequence[EvidenceItem] = ()
     files: Sequence[NewFile] = ()
+    events: Sequence[NewEvent] = ()
+    """Facts for the order's own stream, in the commit that finishes the step: `product.made`, `finding.made`."""
     appends: Sequence[Append] = ()
-    """Written in the commit that finishes the step: products, blackboard entries, cards."""
+    """Facts for other streams, in the same commit: blackboard entries, cards."""
     query_sha256: str | None = None
     data_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The call goes on when people have answered; `appends` raise what they see, in the commit that records the wait."""
+    """The call goes on when people have answered; `appends` raise what they see, in the commit of the wait."""
 
     ids: tuple[CardId | QuestionId, ...]
     appends: Sequence[Append] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from contracts import Json, Step, StatusReport, TaskOrder
+from contracts import Json, StatusReport, Step, TaskOrder
 
 
 class Delegate(Protocol):

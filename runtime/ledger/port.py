@@ -1,4 +1,4 @@
-"""What a ledger, its leases and its blob store promise. The suites in `tests/runtime/ledger` are the same text in code."""
+"""What a ledger, its leases and its blob store promise; the suites in `tests/runtime/ledger` say it in code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Append:
     """Events for one stream, all or none.
 
     `expected_version` is how many events of the stream the writer has folded, 0 for a new stream.
-    With a `lease`, the append is refused unless the lease row still carries that fence (compared in the same transaction).
+    With `leases`, the append is refused unless every lease row still carries that fence (same transaction).
     """
 
     stream: Stream
@@ -46,7 +46,7 @@ class Append:
     source: str
     execution_id: ExecutionId | None = None
     trace_id: str | None = None
-    lease: Lease | None = None
+    leases: Sequence[Lease] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,10 @@ class Ledger(Protocol):
         """Return events with a position greater than `after`, in order; a reader with a cursor misses none."""
         ...
 
-    async def streams(self, kind: str, *, organisation: str | None = None) -> list[Stream]:
-        """Return the streams of one kind, oldest first."""
+    async def streams(
+        self, kind: str, *, organisation: str | None = None, last_types: Sequence[str] = ()
+    ) -> list[Stream]:
+        """Return the streams of one kind, oldest first; with `last_types` only those whose last event is of one."""
         ...
 
     async def head(self) -> int:

@@ -1,0 +1,1 @@
+"""The board that all agents of one execution share."""
