@@ -1,0 +1,13 @@
+"""How lower layers speak to people: by the key of a text; the catalogue lives on top."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Say(Protocol):
+    """A catalogue of texts in one language."""
+
+    def __call__(self, key: str, /, **facts: object) -> str:
+        """Return the text of that key with its facts filled in."""
+        ...
