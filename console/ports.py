@@ -1,0 +1,178 @@
+"""What a face needs of the product. `console.application` implements it; the faces know nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol, TypeAlias, TypeVar
+
+from console.views import (
+    AuditResult,
+    CardStanding,
+    CheckResult,
+    DatabaseStatus,
+    Examined,
+    ExecutionOutcome,
+    ExecutionRow,
+    ExecutionTree,
+    MetricReading,
+    MetricRow,
+    RunOptions,
+    SensorRow,
+    SensorsOutcome,
+)  # fmt: skip
+from contracts import CardId, Event, ExecutionId, Id, Question, QuestionId
+from runtime.settings.load import Settings
+
+AnyId = TypeVar("AnyId", bound=Id)
+
+Watch: TypeAlias = Callable[[Event], None]
+"""Called on the event loop with each committed event of an execution, in order of position, none twice."""
+
+
+class Application(Protocol):
+    """The product as its faces use it.
+
+    Opening one touches neither database nor folder: each method opens what it needs, so that `doctor` and `db` work on
+    a broken database. Every error is a SiliconError. A method that runs an execution and is cancelled (Ctrl-C) releases
+    the lease and leaves it resumable. Deadlines that passed are judged before cards or executions are read or run.
+    """
+
+    # organisations
+    async def check(self, folder: Path) -> CheckResult:
+        """Read the folder and return all its faults; runs nothing."""
+        ...
+
+    # executions
+    async def run(self, folder: Path, options: RunOptions, *, watch: Watch) -> ExecutionOutcome:
+        """Run a goal until it is done, failed or waits for a person.
+
+        Raises:
+            OrganisationFaulty: the folder has faults (`faults` in the facts, as in `check`).
+            UsageFault: no skill fits or several do, parameters are missing or do not fit, nobody is called that.
+        """
+        ...
+
+    async def resume(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
+        """Go on where it stood; an execution that has ended is returned as it is.
+
+        Raises:
+            ExecutionBusy: another process runs it now.
+        """
+        ...
+
+    async def cancel(self, execution_id: ExecutionId, *, by: str | None) -> ExecutionOutcome:
+        """Cancel the execution and everything below it; where another process runs it, that one is told."""
+        ...
+
+    async def executions(self, *, organisation: str | None, limit: int) -> Sequence[ExecutionRow]:
+        """Return executions, newest first."""
+        ...
+
+    async def show(self, execution_id: ExecutionId) -> ExecutionTree:
+        """Return the tree of orders with every step."""
+        ...
+
+    def events(self, execution_id: ExecutionId | None, *, after: int, follow: bool) -> AsyncIterator[Event]:
+        """Give events with a position greater than `after`, of one execution or of all.
+
+        With `follow` it goes on with what is committed later, by any process, until the execution has ended.
+        """
+        ...
+
+    async def ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
+        """Return all ids of one kind (ExecutionId, OrderId, CardId, QuestionId) in the ledger, oldest first."""
+        ...
+
+    async def execution_of(self, order_or_card: Id) -> ExecutionId:
+        """Return the execution that an order, card or question belongs to; raise NotFound when there is none."""
+        ...
+
+    # people
+    async def cards(self, *, all_: bool) -> Sequence[CardStanding]:
+        """Return open cards, the nearest deadline first; with `all_` closed ones too."""
+        ...
+
+    async def card(self, card_id: CardId) -> CardStanding:
+        """Return one card; raise NotFound when there is none."""
+        ...
+
+    async def decide(self, card_id: CardId, *, option: str | None, reason: str, by: str | None) -> CardStanding:
+        """Write a decision, a no when `option` is None, and return how the card stands; carries nothing out.
+
+        Raises:
+            UsageFault: the card has no such option, or nobody is called that.
+            PermissionRefused: that person may not decide it.
+            BusinessRefusal: the card was decided already, is expired or withdrawn; the facts say which.
+        """
+        ...
+
+    async def questions(self) -> Sequence[Question]:
+        """Return open questions, oldest first."""
+        ...
+
+    async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:
+        """Write the answer and return the execution that waits for it; carries nothing out.
+
+        Raises:
+            UsageFault: the question allows other answers only.
+            PermissionRefused: somebody else was asked.
+            BusinessRefusal: it was answered already or is expired.
+        """
+        ...
+
+    # metrics and sensors
+    async def metrics(self, folder: Path) -> Sequence[MetricRow]:
+        """Return the metrics of an organisation, by name."""
+        ...
+
+    async def metric_values(
+        self, folder: Path, name: str, *, grain: str | None, at: datetime | None,
+        bucket: str | None, where: Mapping[str, str], by: Sequence[str], last: int,
+    ) -> Sequence[MetricReading]:
+        """Return values of one metric as known at `at`, oldest bucket first: one bucket, or the `last` ones.
+
+        Raises:
+            UsageFault: no such metric, grain or dimension.
+        """  # fmt: skip
+        ...
+
+    async def sensors(self, folder: Path) -> Sequence[SensorRow]:
+        """Return the sensors of an organisation, by name."""
+        ...
+
+    async def run_sensors(
+        self, folder: Path, names: Sequence[str], *, at: datetime | None, start: bool, by: str | None, watch: Watch
+    ) -> SensorsOutcome:
+        """Let sensors look at what is known at `at`, all of them when `names` is empty.
+
+        With `start`, each goal that is raised is run until it is done, failed or waits.
+        """
+        ...
+
+    # the ledger
+    async def verify(self) -> AuditResult:
+        """Check every chain and payload."""
+        ...
+
+    async def database(self) -> DatabaseStatus:
+        """Tell which database this is and how its schema stands; changes nothing."""
+        ...
+
+    async def upgrade(self) -> DatabaseStatus:
+        """Bring the schema to this program's version."""
+        ...
+
+    async def doctor(self, folder: Path | None) -> Sequence[Examined]:
+        """Look at database, sandbox and, with a folder, its data files and local services; never raises."""
+        ...
+
+
+class OpenApplication(Protocol):
+    """How a face gets its application: `console.application.open_application`."""
+
+    def __call__(self, settings: Settings) -> AbstractAsyncContextManager[Application]:
+        """Return the application; leaving the context closes what it opened."""
+        ...

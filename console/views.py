@@ -1,0 +1,352 @@
+"""What the faces show: plain values that an `Application` returns and a face renders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from contracts import (
+    Confidence,
+    Decision,
+    DecisionCard,
+    EvidenceItem,
+    ExecutionId,
+    Json,
+    OrderId,
+    OrderState,
+    Outcome,
+    Problem,
+    Question,
+    Severity,
+    Signal,
+    Usage,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a person asks an organisation to do, as it was typed."""
+
+    goal: str
+    skill: str | None = None
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Parameter → text; the plan's declaration says what the text means (`console.parameters.read_values`)."""
+    at: datetime | None = None
+    """Naive: local time of the organisation. Aware: that moment. None: the organisation's clock, or now."""
+    by: str | None = None
+    """The person of `--as`; None means the entry of the system user."""
+    key: str | None = None
+    """Idempotency key: the same twice is the same execution."""
+    language: str | None = None
+    """None means the organisation's."""
+    budget: Mapping[str, str] = field(default_factory=dict)
+    """`seconds`, `steps`, `tokens`, `money` → text."""
+    strict: bool = False
+    """Every effect waits for a person, whatever the organisation allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault of an organisation folder."""
+
+    file: str
+    """As a person would type it from the working directory."""
+    line: int | None
+    what: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What `silicon check` found."""
+
+    folder: Path
+    organisation: str | None
+    """None when not even the name could be read."""
+    faults: tuple[Fault, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """What was read: `employees`, `skills`, `metrics`, `sensors`, `rules`, `people`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Something delivered, with the file it was put into."""
+
+    title: str
+    kind: str
+    path: Path | None
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One finding, in the language of the execution."""
+
+    verdict: str
+    statement: str
+    confidence: Confidence
+
+
+class CardState(StrEnum):
+    """Whether a card can still be decided."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class CardStanding:
+    """A card and what became of it."""
+
+    card: DecisionCard
+    state: CardState
+    outcome: Outcome | None = None
+    """None while it is open."""
+    option: str | None = None
+    """The option chosen, when approved."""
+    decisions: tuple[Decision, ...] = ()
+    who: tuple[str, ...] = ()
+    """Who may decide now: those of the card, or those it was escalated to."""
+    deadline: datetime | None = None
+    """The deadline that holds now; None once it is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionOutcome:
+    """How an execution stands after it was run, resumed, cancelled or looked at."""
+
+    execution_id: ExecutionId
+    organisation: str
+    goal: str
+    skill: str | None
+    state: OrderState
+    findings: tuple[Found, ...] = ()
+    products: tuple[Product, ...] = ()
+    cards: tuple[CardStanding, ...] = ()
+    """Open cards."""
+    questions: tuple[Question, ...] = ()
+    """Open questions."""
+    usage: Usage = field(default_factory=Usage)
+    error: Problem | None = None
+    output: Json = None
+    repeated: bool = False
+    """The idempotency key was known: nothing new was run."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionRow:
+    """One line of `silicon runs`."""
+
+    execution_id: ExecutionId
+    organisation: str
+    goal: str
+    skill: str | None
+    state: OrderState
+    requested_by: str
+    requested_at: datetime
+    seconds: float
+    waiting_for: tuple[str, ...] = ()
+    held: bool = False
+    """Whether a process runs it now; a running execution that nobody holds can be resumed."""
+
+
+class StepState(StrEnum):
+    """Where a step stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class StepNode:
+    """One step of an order, or one repetition of it, with what it gave and where that came from."""
+
+    id: str
+    state: StepState
+    index: int | None = None
+    description: str = ""
+    use: str | None = None
+    """The capability that was called."""
+    seconds: float = 0.0
+    attempts: int = 0
+    output: Json = None
+    """In full, also when it was kept by reference."""
+    result_sha256: str | None = None
+    query_sha256: str | None = None
+    data_sha256: str | None = None
+    evidence: tuple[EvidenceItem, ...] = ()
+    files: tuple[str, ...] = ()
+    problem: Problem | None = None
+    why: str = ""
+    """Why it was skipped."""
+    waiting_for: tuple[str, ...] = ()
+    orders: tuple[OrderNode, ...] = ()
+    """Orders given to carry it out."""
+    steps: tuple[StepNode, ...] = ()
+    """Branches of a parallel group."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderNode:
+    """One order: who did it, how, and its steps."""
+
+    order_id: OrderId
+    employee: str
+    title: str
+    """The employee's title."""
+    objective: str
+    state: OrderState
+    skill: str | None = None
+    seconds: float = 0.0
+    slot: str | None = None
+    """Slot and driver, where it had one."""
+    steps: tuple[StepNode, ...] = ()
+    seals: tuple[str, ...] = ()
+    """Seals of its evidence packages."""
+    revisions: tuple[str, ...] = ()
+    """Why its plan was changed, in order."""
+    error: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionTree:
+    """Everything `silicon show` shows of one execution."""
+
+    outcome: ExecutionOutcome
+    requested_by: str
+    requested_at: datetime
+    known_at: datetime | None
+    trace_id: str
+    root: OrderNode | None
+    """None before the head employee got its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricReading:
+    """One value of one metric; missing, zero and not yet known are three different things."""
+
+    bucket: str
+    state: str
+    """`value`, `missing` or `not_yet_known`."""
+    value: float | None
+    n: int | None
+    """How many rows it rests on."""
+    dimensions: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRow:
+    """One line of `silicon metrics list`."""
+
+    name: str
+    title: str
+    description: str
+    unit: str
+    grains: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    good: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class SensorRow:
+    """One line of `silicon sensors list`."""
+
+    name: str
+    metric: str
+    grain: str
+    by: tuple[str, ...]
+    when: str
+    in_a_row: int
+    severity: Severity
+    skill: str | None
+    """The skill it raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """A signal, and the goal it raises."""
+
+    signal: Signal
+    goal: str = ""
+    skill: str | None = None
+    given: Mapping[str, Json] = field(default_factory=dict)
+    execution: ExecutionOutcome | None = None
+    """What came of it, when the goal was started."""
+
+
+@dataclass(frozen=True, slots=True)
+class SensorsOutcome:
+    """What one run of sensors noticed."""
+
+    at: datetime
+    sensors: int
+    buckets: int
+    """Periods looked at."""
+    raised: tuple[Raised, ...] = ()
+    merged: int = 0
+    """Signals that were the same as one raised before."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFinding:
+    """One row of the ledger that does not fit its chain."""
+
+    stream: str
+    version: int
+    position: int | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """What `silicon audit verify` found."""
+
+    events: int
+    """The greatest position."""
+    faults: tuple[AuditFinding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseStatus:
+    """Which database, and whether its schema is the program's."""
+
+    address: str
+    """Without its password."""
+    revision: str | None
+    """None for a database without tables."""
+    newest: str
+    """The revision of this program."""
+
+    @property
+    def current(self) -> bool:
+        """Whether the schema is the one this program works with."""
+        return self.revision == self.newest
+
+
+class Health(StrEnum):
+    """What `silicon doctor` says of one thing."""
+
+    GOOD = "good"
+    NOTE = "note"
+    """Works, with a limit that is worth knowing."""
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """One thing `silicon doctor` looked at."""
+
+    name: str
+    health: Health
+    what: str
+    mend: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
