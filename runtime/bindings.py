@@ -1,7 +1,7 @@
 """Bindings: `{{ step.field }}` in a plan, filled by code and never by a model.
 
-A binding holds a JSONPath (https://www.rfc-editor.org/rfc/rfc9535) without its leading `$.`; the first name is a root: a
-parameter of the plan, a finished step, `item`, `index`, `context` or `known_at`.
+A binding holds a JSONPath (https://www.rfc-editor.org/rfc/rfc9535) without its leading `$.`; the first name is a root:
+a parameter of the plan, a finished step, `item`, `index`, `context` or `known_at`.
 """
 
 from __future__ import annotations

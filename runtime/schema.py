@@ -93,10 +93,8 @@ def field_schema(declared: Json) -> dict[str, Any]:
 
 def type_of(declared: Json) -> ValueType:
     """Return the type a declaration stands for, ANY when it leaves that open."""
-    if isinstance(declared, str):
-        return ValueType(declared) if declared in ValueType else ValueType.ANY
-    kind = declared.get("type") if isinstance(declared, dict) else None
-    return ValueType(kind) if isinstance(kind, str) and kind in ValueType else ValueType.ANY
+    kind = declared.get("type") if isinstance(declared, dict) else declared
+    return next((known for known in ValueType if known.value == kind), ValueType.ANY)
 
 
 def fits(source: ValueType, target: ValueType) -> bool:
@@ -143,7 +141,8 @@ def _in_plain_words(error: Any) -> str:
         case "type" | "format":
             wanted = error.validator_value
             wanted = [wanted] if isinstance(wanted, str) else wanted
-            return f"{where or 'It'} must be {' or '.join(_WORDS.get(kind, kind) for kind in wanted)}, not {_shown(error)}."
+            words = " or ".join(_WORDS.get(kind, kind) for kind in wanted)
+            return f"{where or 'It'} must be {words}, not {_shown(error)}."
         case "enum":
             return f"{where or 'It'} must be one of {', '.join(map(str, error.validator_value))}, not {_shown(error)}."
         case "pattern" if error.validator_value == _MONEY:
