@@ -1,0 +1,151 @@
+"""The gate before every effect: policies first, then an approval that covers exactly this, or a person is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from contracts import CardId, CardKind, Outcome
+from governance.approvals.card import CardView, Use
+from governance.approvals.effect_cards import AGAIN, HAPPENED, SayIn, doubt_card, effect_card
+from governance.approvals.gateway import ApprovalGateway
+from governance.approvals.matching import belongs_to, use_for
+from governance.approvals.rule import DEFAULT_RULE, ApprovalRule, rule_for
+from governance.errors import ModeNotAvailable
+from governance.policies import PolicyBook, PolicyRequest
+from runtime.capabilities.port import Allowed, EffectRequest, Refused, Waiting
+from runtime.clock import Clock
+from runtime.errors import EffectInDoubt, NotFound, PermissionRefused
+
+
+class ApprovalGate:
+    """Stands before every effect of one organisation; nothing passes that it cannot explain."""
+
+    def __init__(
+        self,
+        gateway: ApprovalGateway,
+        policies: PolicyBook,
+        rules: Mapping[str, ApprovalRule],
+        *,
+        say_in: SayIn,
+        clock: Clock,
+    ) -> None:
+        self._gateway = gateway
+        self._policies = policies
+        self._rules = rules
+        self._say_in = say_in
+        self._clock = clock
+
+    async def authorise(self, request: EffectRequest) -> Allowed | Waiting | Refused:
+        """Say whether the effect may happen now, exactly as it is in the request.
+
+        In this order: a policy that it breaks refuses it; the card that the order carries out, then the card that this
+        step raised earlier, answer for it where they cover it; otherwise a person is asked. Authorise again when the
+        commit of the intent meets a VersionConflict on the card: another action of it was used at the same time.
+        """
+        breach = self._policies.violated_by(PolicyRequest.of(request))
+        if breach is not None:
+            return Refused(
+                "POLICY_VIOLATED", f"The rule {breach.policy.name} forbids {request.spec.name}: {breach.why}."
+            )
+        rule = rule_for(self._rules, request.spec.policy)
+        if rule is None:
+            return _no_rule(request)
+        for view in await self._cards(request):
+            answer = self._answer(view, request)
+            if answer is not None:
+                return answer
+        try:
+            card = effect_card(request, rule, self._say_in, self._clock.now())
+        except ModeNotAvailable as error:
+            return Refused(error.code, error.message)
+        return Waiting((card.card_id,), (self._gateway.card_append(card),))
+
+    async def in_doubt(self, request: EffectRequest) -> Waiting | bool:
+        """Return whether the effect happened, once a person said so; each answer counts for one doubt only.
+
+        Raises:
+            EffectInDoubt: the person chose to stop, said no, or did not answer in time.
+            PermissionRefused: there is no approval rule under which to ask.
+        """
+        for card_id in request.pending:
+            view = await self._find(card_id)
+            if view is None or view.card.kind is not CardKind.IN_DOUBT or not belongs_to(view.card, request.order):
+                continue
+            if view.is_open:
+                return Waiting((view.card.card_id,))
+            if view.used_by:
+                continue
+            if view.chosen is None or view.chosen.id not in (HAPPENED, AGAIN):
+                raise _still_in_doubt(view, request)
+            if await self._gateway.use(view, Use(request.order.order_id, request.key, 0)):
+                return view.chosen.id == HAPPENED
+        rule = rule_for(self._rules, request.spec.policy)
+        if rule is None:
+            refused = _no_rule(request)
+            raise PermissionRefused(refused.reason, code=refused.code)
+        card = doubt_card(request, rule, self._say_in, self._clock.now())
+        return Waiting((card.card_id,), (self._gateway.card_append(card),))
+
+    async def _cards(self, request: EffectRequest) -> list[CardView]:
+        """Return the cards that may answer for the request: its authority, then those it raised, newest first."""
+        authority = () if request.order.authority is None else (request.order.authority,)
+        found = [await self._find(card_id) for card_id in (*authority, *reversed(request.pending))]
+        return [
+            view
+            for view in found
+            if view is not None and view.card.kind is not CardKind.IN_DOUBT and belongs_to(view.card, request.order)
+        ]
+
+    def _answer(self, view: CardView, request: EffectRequest) -> Allowed | Waiting | Refused | None:
+        """Return what the card says to the request; None when it says nothing about it."""
+        card_id = view.card.card_id
+        if view.is_open:
+            return Waiting((card_id,))
+        if view.outcome is not Outcome.APPROVED:
+            return _turned_down(view)
+        use = use_for(view, request)
+        if use is not None:
+            appends = () if use in view.used_by else (self._gateway.use_append(view, use),)
+            return Allowed(card_id, appends)
+        if view.chosen is not None and not view.chosen.actions:
+            return Refused("DENIED", f"{view.decided_by} chose {view.chosen.id} on {card_id}: nothing is done.")
+        return None
+
+    async def _find(self, card_id: CardId | str) -> CardView | None:
+        if not isinstance(card_id, CardId):
+            return None
+        try:
+            return await self._gateway.get(card_id)
+        except NotFound:
+            return None
+
+
+def _turned_down(view: CardView) -> Refused:
+    card_id = view.card.card_id
+    match view.outcome:
+        case Outcome.DENIED:
+            said = view.decisions[-1].reason
+            return Refused("DENIED", f"{view.decided_by} said no on {card_id}{f': {said}' if said else '.'}")
+        case Outcome.EXPIRED:
+            return Refused("EXPIRED", f"Nobody decided {card_id} by {view.deadline:%Y-%m-%d %H:%M} UTC; it expired.")
+    return Refused("WITHDRAWN", f"{card_id} was withdrawn: {view.reason}")
+
+
+def _no_rule(request: EffectRequest) -> Refused:
+    name = request.spec.policy or DEFAULT_RULE
+    return Refused(
+        "NO_APPROVAL_RULE",
+        f"{request.spec.name} needs the approval rule {name}, and org.yaml has none of that name under `approvals`. "
+        "Nobody can allow it until there is one.",
+    )
+
+
+def _still_in_doubt(view: CardView, request: EffectRequest) -> EffectInDoubt:
+    how = f"{view.decided_by} chose to stop" if view.decided_by else f"{view.card.card_id} is {view.state}"
+    return EffectInDoubt(
+        f"Nobody knows whether {request.spec.name} happened in step {request.step}, and {how}. "
+        "Look at the other side before the work is started again.",
+        card=view.card.card_id,
+        capability=request.spec.name,
+        key=request.key,
+    )
