@@ -129,8 +129,16 @@ class Application(Protocol):
         ...
 
     async def metric_values(
-        self, folder: Path, name: str, *, grain: str | None, at: datetime | None,
-        bucket: str | None, where: Mapping[str, str], by: Sequence[str], last: int,
+        self,
+        folder: Path,
+        name: str,
+        *,
+        grain: str | None,
+        at: datetime | None,
+        bucket: str | None,
+        where: Mapping[str, str],
+        by: Sequence[str],
+        last: int,
     ) -> Sequence[MetricReading]:
         """Return values of one metric as known at `at`, oldest bucket first: one bucket, or the `last` ones.
 

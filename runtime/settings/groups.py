@@ -19,6 +19,8 @@ class LedgerSettings(Group):
 
     url: str = ""
     """SQLAlchemy address of the database; empty means the embedded file `silicon.db` in the home folder."""
+    url_file: str = ""
+    """File that holds the address, for one with a password; in the place of `url`."""
     synchronous: str = Field(default="FULL", pattern="^(FULL|NORMAL)$")
     """SQLite only: FULL survives a power cut, NORMAL may lose the last commits in one."""
     busy_timeout_s: float = Field(default=15.0, gt=0)
@@ -155,3 +157,7 @@ class LogSettings(Group):
     """Least level written to the log."""
     file: str = ""
     """Log file, one JSON object a line; empty means `log.jsonl` in the home folder."""
+    file_mib: int = Field(default=10, ge=1)
+    """The log file is put aside when it reaches this size, MiB."""
+    files: int = Field(default=3, ge=0)
+    """Log files put aside that are kept."""

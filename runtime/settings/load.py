@@ -1,0 +1,174 @@
+"""Reads all settings once, from every place they may stand in, and refuses what it does not know."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from contracts import Json
+from runtime.errors import SettingsError
+from runtime.settings.groups import (
+    ApprovalSettings,
+    BlackboardSettings,
+    EngineSettings,
+    ExecutorSettings,
+    HttpSettings,
+    LedgerSettings,
+    LogSettings,
+    ModelSettings,
+    SensorSettings,
+    SlotSettings,
+    SqlSettings,
+)  # fmt: skip
+from runtime.settings.home import find_home
+from runtime.settings.names import PREFIX, Given, check_names, environment_name, flatten, nest
+
+FILE = "settings.toml"
+
+
+class Settings(BaseSettings):
+    """Every setting, read once at the start."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="forbid",
+        env_prefix=PREFIX,
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        case_sensitive=False,
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,
+    )
+
+    home: Path
+    """Folder with the embedded database, the log and `settings.toml`. Without one: the nearest `.silicon` upward."""
+    language: str = Field(default="en", pattern="^(en|zh)$")
+    """Language of the command line: en or zh."""
+    ledger: LedgerSettings = LedgerSettings()
+    engine: EngineSettings = EngineSettings()
+    executor: ExecutorSettings = ExecutorSettings()
+    slot: SlotSettings = SlotSettings()
+    http: HttpSettings = HttpSettings()
+    sql: SqlSettings = SqlSettings()
+    approval: ApprovalSettings = ApprovalSettings()
+    sensor: SensorSettings = SensorSettings()
+    blackboard: BlackboardSettings = BlackboardSettings()
+    model: ModelSettings = ModelSettings()
+    log: LogSettings = LogSettings()
+
+    _sources: dict[str, str] = PrivateAttr(default_factory=dict)
+    _secrets: dict[str, SecretStr] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take values from `load` only, which has read and compared the sources."""
+        return (init_settings,)
+
+    def source_of(self, name: str) -> str:
+        """Return where the value of a setting came from: `given`, `environment`, `file`, `home folder` or `default`."""
+        return self._sources.get(name, "default")
+
+    def model_key(self) -> SecretStr | None:
+        """Return the key of the model's endpoint, or None; it never stands in a value that is printed."""
+        return self._secrets.get("model.api_key")
+
+    def secrets(self) -> tuple[SecretStr, ...]:
+        """Return every secret value known at the start, for redaction."""
+        return tuple(self._secrets.values())
+
+
+def load(given: Mapping[str, Any] | None = None, *, working: Path | None = None) -> Settings:
+    """Return the settings: what is `given` (dotted name → value), else environment, else `settings.toml`, else default.
+
+    Raises:
+        SettingsError: settings that do not exist or cannot be used, all of them at once.
+    """
+    environment = {name: value for name, value in os.environ.items() if name.startswith(PREFIX) and value}
+    chosen = dict(given or {})
+    if chosen.get("home"):
+        environment["SILICON_HOME"] = str(chosen["home"])
+    home = find_home(environment, working or Path.cwd())
+    path = home / FILE
+    in_file = _read_file(path)
+    check_names(Settings, file=in_file, path=path, environment=environment, given=chosen)
+    in_environment = flatten(EnvSettingsSource(Settings)()) if environment else {}
+    values = Given()
+    values.add(in_file, f"file {path}")
+    values.add(in_environment, "environment")
+    values.add(chosen, "given")
+    source = "given" if "home" in chosen else "environment" if "home" in values.sources else "home folder"
+    values.add({"home": home}, source)
+    settings = _validate(values)
+    settings._sources.update(values.sources)
+    return _with_secrets(settings, values)
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return flatten(tomllib.load(file))
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path} cannot be read as TOML: {error}.", file=str(path)) from error
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}.", file=str(path)) from error
+
+
+def _validate(values: Given) -> Settings:
+    try:
+        return Settings(**nest(values.values))
+    except ValidationError as error:
+        lines: list[Json] = []
+        for fault in error.errors(include_url=False, include_input=False):
+            name = ".".join(str(part) for part in fault["loc"])
+            lines.append(f"{_place(name, values.sources)}: {fault['msg']}.")
+        raise SettingsError("\n".join(map(str, lines)), settings=lines) from error
+
+
+def _place(name: str, sources: Mapping[str, str]) -> str:
+    source = sources.get(name, "default")
+    return f"{environment_name(name)} (environment)" if source == "environment" else f"{name} ({source})"
+
+
+def _with_secrets(settings: Settings, values: Given) -> Settings:
+    """Fill in what stands in files of its own, and remember it as secret."""
+    ledger = settings.ledger
+    if ledger.url_file:
+        if ledger.url:
+            raise SettingsError("ledger.url and ledger.url_file are both set; leave one of them out.")
+        url = _read_secret("ledger.url_file", ledger.url_file)
+        filled = settings.model_copy(update={"ledger": ledger.model_copy(update={"url": url})})
+        filled._sources.update({"ledger.url": f"file {ledger.url_file}"})
+        filled._secrets["ledger.url"] = SecretStr(url)
+        settings = filled
+    key = os.environ.get("OPENAI_API_KEY", "")
+    if settings.model.api_key_file:
+        key = _read_secret("model.api_key_file", settings.model.api_key_file)
+    if key:
+        settings._secrets["model.api_key"] = SecretStr(key)
+    return settings
+
+
+def _read_secret(name: str, file: str) -> str:
+    try:
+        text = Path(file).expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise SettingsError(f"{name}: {file} cannot be read: {reason}.", setting=name, file=file) from error
+    if not text:
+        raise SettingsError(f"{name}: {file} is empty.", setting=name, file=file)
+    return text

@@ -1,0 +1,124 @@
+"""One loader reads every setting, and nothing it does not know passes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runtime.errors import SettingsError
+from runtime.settings.home import find_home
+from runtime.settings.load import load
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder of its own, and an environment without settings."""
+    import os
+
+    for name in [name for name in os.environ if name.startswith("SILICON_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("SILICON_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_without_file_and_environment_every_value_is_a_default(home: Path) -> None:
+    settings = load()
+
+    assert settings.home == home
+    assert settings.executor.lease_s == 15
+    assert settings.source_of("executor.lease_s") == "default"
+
+
+def test_environment_wins_over_the_file_and_given_over_both(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "settings.toml").write_text('language = "zh"\n[sql]\nrows = 7\ntimeout_s = 3\n[slot]\ncount = 2\n')
+    monkeypatch.setenv("SILICON_SQL__ROWS", "8")
+    monkeypatch.setenv("SILICON_SLOT__COUNT", "3")
+
+    settings = load({"slot.count": 4})
+
+    assert (settings.sql.rows, settings.sql.timeout_s, settings.slot.count, settings.language) == (8, 3, 4, "zh")
+    assert settings.source_of("sql.rows") == "environment"
+    assert settings.source_of("sql.timeout_s") == f"file {home / 'settings.toml'}"
+    assert settings.source_of("slot.count") == "given"
+
+
+def test_every_unknown_name_is_told_at_once_with_what_was_meant(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "settings.toml").write_text("[sql]\nrow = 7\n[ledgr]\nurl = 'x'\n")
+    monkeypatch.setenv("SILICON_LEDGER_URL", "sqlite://")
+    monkeypatch.setenv("SILICON_TEST_MYSQL", "passed over")
+
+    with pytest.raises(SettingsError) as error:
+        load()
+
+    text = error.value.message
+    assert "sql.row (in" in text
+    assert "Did you mean sql.rows?" in text
+    assert "Did you mean ledger.url?" in text
+    assert "SILICON_LEDGER_URL (in the environment) is not a setting. Did you mean SILICON_LEDGER__URL?" in text
+    assert "SILICON_TEST_MYSQL" not in text
+
+
+def test_a_group_as_a_whole_is_no_setting_of_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILICON_MODEL", "some-model")
+
+    with pytest.raises(SettingsError, match=r"SILICON_MODEL .*Did you mean SILICON_MODEL__"):
+        load()
+
+
+def test_every_wrong_value_is_told_with_its_place(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "settings.toml").write_text("[executor]\nlease_s = -1\n")
+    monkeypatch.setenv("SILICON_SLOT__MEMORY_MIB", "much")
+
+    with pytest.raises(SettingsError) as error:
+        load()
+
+    assert "executor.lease_s (file" in error.value.message
+    assert "SILICON_SLOT__MEMORY_MIB (environment)" in error.value.message
+    assert "much" not in error.value.message
+
+
+def test_a_file_that_is_no_toml_is_told_with_its_name(home: Path) -> None:
+    (home / "settings.toml").write_text("[sql\n")
+
+    with pytest.raises(SettingsError, match=r"settings\.toml cannot be read as TOML"):
+        load()
+
+
+def test_an_address_with_a_password_comes_from_a_file(home: Path) -> None:
+    (home / "address").write_text("mysql+pymysql://root:hunter22@db/silicon\n")
+
+    settings = load({"ledger.url_file": str(home / "address")})
+
+    assert settings.ledger.url == "mysql+pymysql://root:hunter22@db/silicon"
+    assert settings.source_of("ledger.url") == f"file {home / 'address'}"
+
+
+def test_a_key_file_that_is_missing_is_named(home: Path) -> None:
+    with pytest.raises(SettingsError, match=r"model\.api_key_file: /nowhere/key cannot be read"):
+        load({"model.api_key_file": "/nowhere/key"})
+
+
+def test_the_key_of_the_model_is_a_secret(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-some-length")
+
+    settings = load()
+
+    key = settings.model_key()
+    assert key is not None
+    assert key.get_secret_value() == "a-key-of-some-length"
+    assert "a-key-of-some-length" not in repr(settings) + settings.model_dump_json()
+
+
+def test_home_is_the_nearest_silicon_folder_upward(tmp_path: Path) -> None:
+    (tmp_path / ".silicon").mkdir()
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+
+    assert find_home({}, below) == tmp_path.resolve() / ".silicon"
+
+
+def test_home_is_here_when_there_is_none_upward_and_nothing_is_created(tmp_path: Path) -> None:
+    assert find_home({}, tmp_path) == tmp_path.resolve() / ".silicon"
+    assert list(tmp_path.iterdir()) == []

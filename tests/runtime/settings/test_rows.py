@@ -1,0 +1,38 @@
+"""Settings as people read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runtime.settings.load import Settings, load
+from runtime.settings.names import fields_of
+from runtime.settings.rows import markdown, rows
+
+
+def test_every_setting_has_a_meaning_that_ends_like_a_sentence() -> None:
+    for name, info in fields_of(Settings):
+        assert info.description, f"{name} says nothing about itself"
+        assert info.description.rstrip().endswith((".", ")")), name
+
+
+def test_rows_tell_value_source_and_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILICON_SQL__ROWS", "9")
+
+    row = next(row for row in rows(load({"home": tmp_path})) if row.name == "sql.rows")
+
+    assert (row.variable, row.value, row.source, row.default) == ("SILICON_SQL__ROWS", 9, "environment", 50_000)
+
+
+def test_a_password_in_an_address_is_blotted_out(tmp_path: Path) -> None:
+    shown = rows(load({"home": tmp_path, "ledger.url": "mysql+pymysql://root:hunter22@db/silicon"}))
+
+    assert "hunter22" not in repr(shown)
+    assert next(row for row in shown if row.name == "ledger.url").value == "mysql+pymysql://root:[redacted]@db/silicon"
+
+
+def test_the_page_in_the_docs_is_the_one_the_program_makes() -> None:
+    page = Path(__file__).parents[3] / "docs" / "settings.md"
+
+    assert page.read_text(encoding="utf-8") == markdown(), "run `silicon settings --markdown > docs/settings.md`"
