@@ -88,9 +88,12 @@ class Ledger(Protocol):
         ...
 
     async def streams(
-        self, kind: str, *, organisation: str | None = None, last_types: Sequence[str] = ()
+        self, kind: str, *, organisation: str | None = None, last_types: Sequence[str] = (), prefix: str = ""
     ) -> list[Stream]:
-        """Return the streams of one kind, oldest first; with `last_types` only those whose last event is of one."""
+        """Return the streams of one kind, oldest first.
+
+        With `last_types` only those whose last event is of one, with `prefix` those whose name starts with it.
+        """
         ...
 
     async def head(self) -> int:

@@ -1,0 +1,101 @@
+"""Bytes by content: stored once, compressed, in parts, and checked when they are read."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from runtime.errors import NotFound
+from runtime.ledger.reader import Reader
+from runtime.ledger.schema import blob_parts
+from runtime.ledger.schema import blobs as blobs_table
+from runtime.ledger.transaction import Transaction
+from runtime.ledger.writer import Writer
+
+PART_BYTES = 4 * 1024 * 1024
+SMALL_BYTES = 64 * 1024
+"""Up to this size compressing takes less time than handing it to a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A blob as it is stored."""
+
+    sha256: str
+    codec: str
+    size: int
+    data: bytes
+
+    @property
+    def parts(self) -> list[bytes]:
+        """The stored bytes, cut into parts; one at least."""
+        return [self.data[start : start + PART_BYTES] for start in range(0, max(1, len(self.data)), PART_BYTES)]
+
+
+class SqlBlobs:
+    """The port `Blobs` on one database."""
+
+    def __init__(self, writer: Writer, reader: Reader) -> None:
+        self._writer = writer
+        self._reader = reader
+
+    async def put(self, data: bytes) -> str:
+        """Store `data` and return its sha256."""
+        (packed,) = await pack_all([data])
+        await self._writer.do(lambda transaction: write_blob(transaction, packed))
+        return packed.sha256
+
+    async def get(self, sha256: str) -> bytes:
+        """Return the bytes; raise NotFound when there are none or they no longer match their hash."""
+        found = await self._reader.rows(
+            select(blobs_table.c.codec, blob_parts.c.data)
+            .join(blob_parts, blob_parts.c.sha256 == blobs_table.c.sha256)
+            .where(blobs_table.c.sha256 == sha256)
+            .order_by(blob_parts.c.part)
+        )
+        if not found:
+            raise NotFound(f"Nothing with the sha256 {sha256} is stored.", sha256=sha256)
+        data = _unpack(found[0][0], b"".join(row[1] for row in found))
+        if data is None or hashlib.sha256(data).hexdigest() != sha256:
+            raise NotFound(
+                f"What is stored under the sha256 {sha256} was changed and no longer matches it; it is not used.",
+                sha256=sha256,
+            )
+        return data
+
+
+async def pack_all(blobs: Sequence[bytes]) -> list[Packed]:
+    """Return the blobs as they are stored, compressed in a thread where they are large."""
+    return [pack(data) if len(data) <= SMALL_BYTES else await asyncio.to_thread(pack, data) for data in blobs]
+
+
+def pack(data: bytes) -> Packed:
+    """Return `data` compressed, or as it is when that makes it no smaller."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    squeezed = zlib.compress(data, 6)
+    if len(squeezed) < len(data):
+        return Packed(sha256, "zlib", len(data), squeezed)
+    return Packed(sha256, "raw", len(data), bytes(data))
+
+
+def write_blob(transaction: Transaction, packed: Packed) -> None:
+    """Store a blob unless it is there already."""
+    if transaction.one(transaction.statements.blob, packed.sha256) is not None:
+        return
+    transaction.run(transaction.statements.insert_blob, packed.sha256, packed.codec, packed.size)
+    for number, part in enumerate(packed.parts):
+        transaction.run(transaction.statements.insert_blob_part, packed.sha256, number, part)
+
+
+def _unpack(codec: str, data: bytes) -> bytes | None:
+    if codec == "raw":
+        return data
+    try:
+        return zlib.decompress(data)
+    except zlib.error:
+        return None

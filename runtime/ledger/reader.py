@@ -1,0 +1,61 @@
+"""Reads, each on a connection of its own in a thread, so that no reader ever stands in the writer's way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Executable, text
+from sqlalchemy.exc import DBAPIError
+
+from runtime.ledger.database import Database
+
+T = TypeVar("T")
+THREADS = 4
+
+
+class Reader:
+    """A few threads and a pool of connections."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="ledger-reader")
+
+    async def rows(self, query: Executable) -> Sequence[Any]:
+        """Return all rows of a query."""
+        return await self._in_thread(lambda connection: connection.execute(query).fetchall())
+
+    async def in_snapshot(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` on a connection that sees one moment of the database."""
+
+        def snapshot(connection: Connection) -> T:
+            connection.exec_driver_sql(self._database.flavour.begin_snapshot)
+            try:
+                return work(connection)
+            finally:
+                connection.exec_driver_sql("ROLLBACK")
+
+        return await self._in_thread(snapshot)
+
+    async def flush_erased(self) -> None:
+        """See to it that erased bytes do not stay in SQLite's write-ahead log."""
+        if self._database.embedded:
+            statement = text("PRAGMA wal_checkpoint(TRUNCATE)")
+            await self.rows(statement)
+
+    async def close(self) -> None:
+        """Wait for reads in progress, then close all connections."""
+        await asyncio.to_thread(self._threads.shutdown)
+        self._database.engine.dispose()
+
+    async def _in_thread(self, work: Callable[[Connection], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._connected, work)
+
+    def _connected(self, work: Callable[[Connection], T]) -> T:
+        try:
+            with self._database.engine.connect() as connection:
+                return work(connection)
+        except (DBAPIError, OSError) as error:
+            raise self._database.translate(error) from error
