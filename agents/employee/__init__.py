@@ -1,0 +1,1 @@
+"""One employee of the tree: plans, dispatches, reflects, synthesises."""
