@@ -193,8 +193,8 @@ class Step(Contract):
     """Condition; false skips the step."""
     for_each: str | None = None
     """Binding to an array; the step runs once for each `item`."""
-    at_once: int = Field(default=3, ge=1, le=64)
-    """How many branches or repetitions run at the same time."""
+    at_once: int | None = Field(default=None, ge=1, le=64)
+    """How many branches or repetitions run at the same time; absent means the setting `engine.parallel` (3)."""
     until: Repetition | None = None
     """Bounded repetition."""
     accept: tuple[str, ...] = ()

@@ -34,7 +34,8 @@ class CapabilitySpec:
     """The approval rule of the organisation it falls under; absent means the default one."""
     labels: tuple[str, ...] = ()
     """Labels a node must have."""
-    timeout_s: float = 60.0
+    timeout_s: float | None = None
+    """Seconds for one call, unless the step says otherwise; absent means the setting `engine.step_timeout_s`."""
     can_look_up: bool = False
     """Whether `lookup` can tell if an effect happened."""
     resources: tuple[str, ...] = ()
@@ -82,8 +83,10 @@ class SandboxResult:
     stdout: str
     stderr: str
     killed_for: str | None
-    """`wall_time`, `cpu_time`, `memory`, `output`, or None."""
+    """`wall_time`, `cpu_time`, `memory`, `output`, `result`, or None."""
     seconds: float
+    answer: bytes = b""
+    """What the runner wrote back, apart from what the script printed: JSON, see `cluster/sandbox/runner.py`."""
 
 
 class Sandbox(Protocol):
