@@ -1,0 +1,81 @@
+"""What a sensor watches and when it speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from contracts import Grain, Json, Name, Severity, Text, ValueType
+
+SENSOR_VARIABLES: Mapping[str, ValueType] = {
+    "value": ValueType.NUMBER,
+    "n": ValueType.INTEGER,
+    "baseline": ValueType.NUMBER,
+    "history": ValueType.INTEGER,
+    "bucket": ValueType.STRING,
+    "dimensions": ValueType.OBJECT,
+}
+"""What `when` and `pass_over` may name.
+
+`baseline` is the median of the earlier buckets, `history` how many there are.
+"""
+
+_LOOK_BACK: Mapping[Grain, int] = {Grain.HOUR: 96, Grain.DAY: 14, Grain.WEEK: 8, Grain.MONTH: 6}
+_HOURS_PASSED_OVER = 2
+"""A sensor by the hour may pass over half of the hours and still has to find its history."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raise:
+    """The goal that a signal raises; bindings name bucket, dimensions, value, n, metric, sensor and at."""
+
+    goal: str
+    skill: Name | None = None
+    parameters: Mapping[str, Json] = field(default_factory=dict)
+    """`with` in the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class SensorDefinition:
+    """One file of `sensors/`."""
+
+    name: Name
+    metric: Name
+    grain: Grain
+    when: str
+    """Condition over a bucket (SENSOR_VARIABLES)."""
+    title: Text = ""
+    by: tuple[Name, ...] = ()
+    """Dimensions: each slice is watched for itself. Empty watches the whole."""
+    pass_over: str | None = None
+    """Condition for buckets that neither break a row nor count in it."""
+    in_a_row: int = 1
+    """The condition must have held in this many buckets one after the other."""
+    merge_gap_s: float | None = None
+    """Buckets whose gap is at most this long belong to one episode and are one signal; absent merges nothing."""
+    at_least_history: int = 0
+    """Earlier buckets with a value without which there is no judgement."""
+    severity: Severity = Severity.MEDIUM
+    raises: Raise | None = None
+    baseline_over: int = 28
+    """Earlier buckets of which `baseline` is the median."""
+    look_back: int | None = None
+    """Buckets read before the ones judged; absent follows from the rest."""
+
+    def __post_init__(self) -> None:
+        if self.in_a_row < 1:
+            raise ValueError(f"The sensor {self.name} has in_a_row {self.in_a_row}; it takes at least 1.")
+
+    @property
+    def history_needed(self) -> int:
+        """Earlier buckets it needs: those declared, and one at least for a condition that names the baseline."""
+        return max(self.at_least_history, 1 if "baseline" in self.when else 0)
+
+    @property
+    def buckets_before(self) -> int:
+        """How many buckets are read before the ones judged."""
+        if self.look_back is not None:
+            return self.look_back
+        history = max(self.history_needed, self.baseline_over if self.history_needed else 0)
+        passed_over = _HOURS_PASSED_OVER if self.grain is Grain.HOUR and self.pass_over else 1
+        return max(_LOOK_BACK[self.grain], (history + self.in_a_row) * passed_over)
