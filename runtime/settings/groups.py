@@ -94,6 +94,8 @@ class SlotSettings(Group):
     """Processes of one slot."""
     output_kib: int = Field(default=1_024, ge=1)
     """What is kept of a program's standard output and error, KiB; a program that prints more is stopped."""
+    result_kib: int = Field(default=16_384, ge=1)
+    """Largest result of a program, KiB."""
     allocate_s: float = Field(default=60.0, gt=0)
     """How long an order waits for a free slot before that is reported."""
     lease_s: float = Field(default=15.0, gt=0)

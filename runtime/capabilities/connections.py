@@ -1,0 +1,148 @@
+"""What `connections.yaml` may say: databases and services, secrets by name only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
+
+from contracts import Effect, Json, Name, Parameter, StepId
+
+
+class _Declared(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class DuckdbConnection(_Declared):
+    """An analytical file, attached read-only as `facts`."""
+
+    kind: Literal["duckdb"]
+    """Fixed."""
+    file: str = Field(min_length=1)
+    """Path of the data file, from the organisation's folder."""
+    known: tuple[str, ...] = ()
+    """SQL files that make TEMP views of what was known at `getvariable('known_at')`; then queries see these only."""
+    made_by: str = ""
+    """Command that makes the file, named when it is missing."""
+    description: str = ""
+    """What is in it."""
+
+    @field_validator("known", mode="before")
+    @classmethod
+    def _one_file_is_a_list_of_one(cls, value: object) -> object:
+        return (value,) if isinstance(value, str) else value
+
+
+class SqliteConnection(_Declared):
+    """An SQLite file, opened read-only."""
+
+    kind: Literal["sqlite"]
+    """Fixed."""
+    file: str = Field(min_length=1)
+    """Path of the file, from the organisation's folder."""
+    made_by: str = ""
+    """Command that makes the file, named when it is missing."""
+    description: str = ""
+    """What is in it."""
+
+
+class UrlConnection(_Declared):
+    """A database server, read in read-only transactions."""
+
+    kind: Literal["url"]
+    """Fixed."""
+    url: str = Field(min_length=1)
+    """SQLAlchemy address; write a password as `${VARIABLE}`."""
+    description: str = ""
+    """What is in it."""
+
+
+class Secret(_Declared):
+    """A value that is looked up when it is needed and never shown."""
+
+    secret: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    """Name of the environment variable, or of the file in the folder of secrets."""
+
+
+class Operation(_Declared):
+    """One call of a service."""
+
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    """HTTP method."""
+    path: str = Field(pattern=r"^/")
+    """Below the base; `{name}` takes an argument."""
+    description: str = ""
+    """What it does, for people and models."""
+    parameters: dict[StepId, Parameter] = {}
+    """Arguments: those of the path, then the query (GET, DELETE) or the JSON body."""
+    gives: dict[str, Json] = {}
+    """Field of the answer → type name or JSON Schema."""
+    effect: Effect | None = None
+    """What it does to the world; GET reads unless it says otherwise."""
+    policy: Name | None = None
+    """Approval rule it falls under."""
+    lookup: str | None = Field(default=None, pattern=r"^/.*\{key\}")
+    """Path that tells whether the call with `{key}` happened."""
+
+    @field_validator("parameters", mode="before")
+    @classmethod
+    def _a_type_alone_is_a_parameter(cls, value: object) -> object:
+        if not isinstance(value, Mapping):
+            return value
+        return {name: {"type": given} if isinstance(given, str) else given for name, given in value.items()}
+
+    @model_validator(mode="after")
+    def _what_writes_says_so(self) -> Operation:
+        if self.effect is None and self.method != "GET":
+            raise ValueError(f"an operation with {self.method} needs `effect`: read, idempotent, write or irreversible")
+        return self
+
+    @property
+    def does(self) -> Effect:
+        """What it does to the world."""
+        return self.effect or Effect.READ
+
+
+class Service(_Declared):
+    """A service that is started when it is needed."""
+
+    command: tuple[str, ...] = Field(min_length=1)
+    """Program and arguments, run in the organisation's folder; `python` is the interpreter of this program."""
+
+
+class HttpConnection(_Declared):
+    """A service with declared operations; nothing else can be called."""
+
+    kind: Literal["http"]
+    """Fixed."""
+    base: str | None = Field(default=None, pattern=r"^https?://")
+    """Address that every path is below."""
+    service: Service | None = None
+    """A local service in the place of an address."""
+    headers: dict[str, str | Secret] = {}
+    """Sent with every request."""
+    allow_private: bool = False
+    """Whether the address may be inside a private network or this machine."""
+    operations: dict[StepId, Operation] = Field(min_length=1)
+    """What can be called, by name."""
+    description: str = ""
+    """What it is."""
+
+    @model_validator(mode="after")
+    def _has_one_address(self) -> HttpConnection:
+        if (self.base is None) == (self.service is None):
+            raise ValueError("give either `base` (an address) or `service` (a command that is started), not both")
+        return self
+
+
+SqlConnection: TypeAlias = DuckdbConnection | SqliteConnection | UrlConnection
+Connection: TypeAlias = Annotated[SqlConnection | HttpConnection, Field(discriminator="kind")]
+
+_READ: TypeAdapter[Any] = TypeAdapter(Connection)
+
+
+def read_connection(data: Mapping[str, Any]) -> SqlConnection | HttpConnection:
+    """Return the connection declared by `data`; raise pydantic.ValidationError with every fault."""
+    connection: SqlConnection | HttpConnection = _READ.validate_python(data)
+    return connection

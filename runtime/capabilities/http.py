@@ -1,0 +1,233 @@
+"""`NAME.OPERATION`: declared calls of one HTTP service. Nothing else of it, and nothing beside it, can be reached."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+import httpx
+
+from contracts import EvidenceItem, EvidenceKind, Json, Tier
+from runtime.canonical import sha256, to_bytes
+from runtime.capabilities.connections import HttpConnection, Secret
+from runtime.capabilities.http_answer import fault_of, result_of
+from runtime.capabilities.http_guard import PinnedTransport
+from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec
+from runtime.capabilities.secrets import Secrets
+from runtime.errors import BusinessRefusal, InvalidArguments, NetworkFault
+from runtime.settings import HttpSettings
+
+_PLACE = re.compile(r"\{(\w+)\}")
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a service listens and how one gets in."""
+
+    base: str
+    token: str | None = None
+
+
+Locate = Callable[[], Awaitable[Address]]
+"""Returns where the service is now; a local one is started when it is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One request to a service."""
+
+    call: str
+    """Name of the capability, for messages."""
+    method: str
+    path: str
+    key: str
+    query: Mapping[str, Json] = field(default_factory=dict)
+    body: Json = None
+
+
+class HttpService:
+    """One service: its HTTP client, built once, its address and its headers."""
+
+    def __init__(
+        self, name: str, connection: HttpConnection, *, settings: HttpSettings, secrets: Secrets, locate: Locate | None
+    ) -> None:
+        self.name = name
+        self._connection = connection
+        self._settings = settings
+        self._secrets = secrets
+        self._locate = locate
+        self._client: httpx.AsyncClient | None = None
+
+    async def request(self, out: Outgoing) -> tuple[httpx.Response, bytes]:
+        """Return the answer and its bytes; raise NetworkFault, whose `sent` says whether the service can have acted."""
+        call = out.call
+        headers = {name: self._value(value) for name, value in self._connection.headers.items()}
+        headers["Idempotency-Key"] = out.key
+        address = await self._address()
+        if address.token:
+            headers["Authorization"] = f"Bearer {address.token}"
+        try:
+            async with asyncio.timeout(self._settings.timeout_s):
+                return await self._send(out, address.base.rstrip("/") + out.path, headers)
+        except _NOT_SENT as error:
+            raise NetworkFault(
+                f"{call}: no connection to {address.base} ({error or type(error).__name__}). Nothing was sent.",
+                call=call, sent=False,
+            ) from error  # fmt: skip
+        except (httpx.TransportError, TimeoutError) as error:
+            why = str(error) or "no answer in time"
+            raise NetworkFault(
+                f"{call}: the request was sent and no whole answer came back ({why}).", call=call, sent=True
+            ) from error
+
+    async def close(self) -> None:
+        """Close every connection."""
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def _address(self) -> Address:
+        if self._locate is not None:
+            return await self._locate()
+        assert self._connection.base is not None
+        return Address(self._connection.base)
+
+    async def _send(self, out: Outgoing, url: str, headers: dict[str, str]) -> tuple[httpx.Response, bytes]:
+        self._client = self._client or self._new_client()
+        content = None if out.body is None else to_bytes(out.body)
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        params = {name: _text(value) for name, value in out.query.items()}
+        request = self._client.build_request(out.method, url, headers=headers, content=content, params=params or None)
+        response = await self._client.send(request, stream=True)
+        try:
+            return response, await self._read(out.call, response)
+        finally:
+            await response.aclose()
+
+    async def _read(self, call: str, response: httpx.Response) -> bytes:
+        received = bytearray()
+        async for chunk in response.aiter_bytes():
+            received += chunk
+            if len(received) > self._settings.response_kib * 1_024:
+                raise BusinessRefusal(
+                    f"{call} answered with more than {self._settings.response_kib} KiB. Ask it for less, or raise the "
+                    "setting http.response_kib.", call=call, limit_kib=self._settings.response_kib,
+                )  # fmt: skip
+        return bytes(received)
+
+    def _new_client(self) -> httpx.AsyncClient:
+        private = self._connection.allow_private or self._connection.service is not None
+        return httpx.AsyncClient(
+            transport=PinnedTransport(self.name, allow_private=private),
+            timeout=self._settings.timeout_s,
+            follow_redirects=False,
+            trust_env=False,
+            headers={"User-Agent": "silicon-org", "Accept": "application/json"},
+        )
+
+    def _value(self, header: str | Secret) -> str:
+        return self._secrets.get(header.secret) if isinstance(header, Secret) else header
+
+
+class HttpOperation:
+    """The capability: one operation of one service."""
+
+    def __init__(self, service: HttpService, connection: HttpConnection, name: str, settings: HttpSettings) -> None:
+        self.spec = operation_spec(service.name, connection, name, settings)
+        self._service = service
+        self._operation = connection.operations[name]
+
+    async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult:
+        """Send the call with the step's idempotency key and return the JSON object that came back."""
+        operation = self._operation
+        path, rest = _fill(operation.path, arguments)
+        in_query = operation.method in ("GET", "DELETE")
+        response, body = await self._service.request(
+            Outgoing(
+                self.spec.name, operation.method, path, context.key,
+                query=rest if in_query else {}, body=None if in_query else rest,
+            )
+        )  # fmt: skip
+        return self._result(response, body, context, context.key)
+
+    async def lookup(self, key: str, context: CallContext) -> CallResult | None:
+        """Return the result the call with this key had, None when the service knows nothing of it."""
+        if self._operation.lookup is None:
+            raise NetworkFault(f"{self.spec.name} declares no `lookup`, so nobody can tell.", call=self.spec.name)
+        path, _ = _fill(self._operation.lookup, {"key": key})
+        response, body = await self._service.request(Outgoing(f"{self.spec.name} (look-up)", "GET", path, key))
+        if response.status_code == httpx.codes.NOT_FOUND:
+            return None
+        return self._result(response, body, context, key)
+
+    def _result(self, response: httpx.Response, body: bytes, context: CallContext, key: str) -> CallResult:
+        name = self.spec.name
+        if not response.is_success:
+            raise fault_of(name, response.status_code, response.headers.get("Retry-After"), body)
+        output = result_of(name, response.status_code, response.headers.get("Content-Type", ""), body)
+        facts: dict[str, Json] = {
+            "status": response.status_code,
+            "idempotency_key": key,
+            "replayed": response.headers.get("Idempotent-Replay") == "true",
+        }
+        kind = EvidenceKind.RECEIPT if self._operation.does.needs_gate else EvidenceKind.CALL
+        item = EvidenceItem(
+            kind=kind, at=context.now, step=context.step, capability=name, sha256=sha256(output), facts=facts
+        )
+        return CallResult(output, evidence=(item,))
+
+
+def operation_spec(
+    service: str, connection: HttpConnection, name: str, settings: HttpSettings | None = None
+) -> CapabilitySpec:
+    """Return the declaration of one operation; everything that decides what it does is in its hash."""
+    operation = connection.operations[name]
+    where = connection.base or f"local service: {' '.join(connection.service.command if connection.service else ())}"
+    return CapabilitySpec(
+        name=f"{service}.{name}",
+        kind="service_tool",
+        description=operation.description or f"{operation.method} {operation.path} of {service}.",
+        parameters=operation.parameters,
+        gives=operation.gives,
+        effect=operation.does,
+        tier=Tier.EXECUTION,
+        policy=operation.policy,
+        timeout_s=(settings or HttpSettings()).timeout_s + 5,
+        can_look_up=operation.lookup is not None,
+        declaration={
+            "address": where, "method": operation.method, "path": operation.path, "lookup": operation.lookup,
+        },
+    )  # fmt: skip
+
+
+def http_specs(name: str, connection: HttpConnection, settings: HttpSettings | None = None) -> list[CapabilitySpec]:
+    """Return the declarations of every operation of one service."""
+    return [operation_spec(name, connection, operation, settings) for operation in connection.operations]
+
+
+def http_capabilities(
+    name: str, connection: HttpConnection, *, settings: HttpSettings, secrets: Secrets, locate: Locate | None = None
+) -> tuple[HttpService, list[HttpOperation]]:
+    """Return the service (close it at the end) and a capability for each of its operations."""
+    service = HttpService(name, connection, settings=settings, secrets=secrets, locate=locate)
+    return service, [HttpOperation(service, connection, operation, settings) for operation in connection.operations]
+
+
+def _fill(path: str, arguments: Mapping[str, Json]) -> tuple[str, dict[str, Json]]:
+    """Return the path with its places filled, each value quoted whole, and the arguments that are left."""
+    names = _PLACE.findall(path)
+    missing = [name for name in names if arguments.get(name) in (None, "", ".", "..")]
+    if missing:
+        raise InvalidArguments(f"The path {path} needs a value for {missing[0]}.", missing=missing[0])
+    filled = _PLACE.sub(lambda place: quote(_text(arguments[place[1]]), safe=""), path)
+    return filled, {name: value for name, value in arguments.items() if name not in names}
+
+
+def _text(value: Json) -> str:
+    if isinstance(value, str):
+        return value
+    return to_bytes(value).decode()

@@ -1,0 +1,191 @@
+"""A local service that is started when it is needed, once, whoever asks first, and outlives whoever asked."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+
+from runtime.capabilities.connections import Service
+from runtime.capabilities.http import Address
+from runtime.errors import NetworkFault
+
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT")
+_START_S = 15.0
+_HEALTH_S = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    address: str
+    pid: int
+    token: str
+    command: list[str]
+
+
+class LocalService:
+    """The service of one connection. Its state lies in `HOME/services`: address, log and its own data folder."""
+
+    def __init__(self, name: str, service: Service, *, home: Path, folder: Path) -> None:
+        self._name = name
+        self._command = [sys.executable if part == "python" else part for part in service.command]
+        self._folder = folder
+        base = home / "services"
+        self._state_file = base / f"{name}.json"
+        self._lock_file = base / f"{name}.lock"
+        self._log_file = base / f"{name}.log"
+        self._data_folder = base / name
+
+    async def locate(self) -> Address:
+        """Return where the service listens; start it when it does not. Raise NetworkFault when it does not start."""
+        return await asyncio.to_thread(self.ensure)
+
+    def ensure(self) -> Address:
+        """Like `locate`, blocking."""
+        if (found := self._healthy()) is not None:
+            return found
+        self._data_folder.mkdir(parents=True, exist_ok=True)
+        with self._locked():
+            return self._healthy() or self._start()
+
+    def stop(self) -> None:
+        """Ask the service to end; does nothing when it does not run."""
+        state = self._read_state()
+        if state is not None and (process := _process_of(state)) is not None:
+            process.terminate()
+            psutil.wait_procs([process], timeout=5)
+
+    def _healthy(self) -> Address | None:
+        state = self._read_state()
+        if state is None or not _answers(state):
+            return None
+        return Address(state.address, state.token)
+
+    def _start(self) -> Address:
+        self._end_deaf_one()
+        token = secrets.token_urlsafe(32)
+        begin = self._log_file.stat().st_size if self._log_file.exists() else 0
+        pid = self._launch(token)
+        state = _State(self._wait_for_address(pid, begin), pid, token, self._command)
+        temporary = self._state_file.with_suffix(".new")
+        temporary.touch(mode=0o600)
+        temporary.write_text(json.dumps(asdict(state)), encoding="utf-8")
+        temporary.replace(self._state_file)
+        return Address(state.address, state.token)
+
+    def _launch(self, token: str) -> int:
+        """Start the command in a session of its own; a shell in between leaves it to init, so that it outlives us."""
+        self._log_file.touch(mode=0o600)
+        detached = 'log="$1"; shift; "$@" </dev/null >>"$log" 2>&1 & echo $!'
+        launched = subprocess.run(  # noqa: S603
+            ["/bin/sh", "-c", detached, "sh", str(self._log_file.resolve()), *self._command],
+            cwd=self._folder, env=self._environment(token), start_new_session=True, check=True,
+            capture_output=True, timeout=_START_S,
+        )  # fmt: skip
+        return int(launched.stdout)
+
+    def _environment(self, token: str) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        return {**kept, "SERVICE_TOKEN": token, "SERVICE_DATA": str(self._data_folder.resolve())}
+
+    def _wait_for_address(self, pid: int, begin: int) -> str:
+        deadline = time.monotonic() + _START_S
+        while time.monotonic() < deadline:
+            with self._log_file.open("rb") as log:
+                log.seek(begin)
+                for line in log:
+                    if (address := _address_in(line)) is not None:
+                        return address
+            if not _runs(pid):
+                break
+            time.sleep(0.02)
+        raise NetworkFault(
+            f"The local service of connection {self._name} did not start ({' '.join(self._command)}). "
+            f"Its log says why: {self._log_file}",
+            connection=self._name, log=str(self._log_file), sent=False,
+        )  # fmt: skip
+
+    def _end_deaf_one(self) -> None:
+        """End a service that runs but no longer answers, so that two never share one folder."""
+        state = self._read_state()
+        if state is not None and (process := _process_of(state)) is not None:
+            process.kill()
+            psutil.wait_procs([process], timeout=5)
+
+    def _read_state(self) -> _State | None:
+        try:
+            return _State(**json.loads(self._state_file.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError):  # written by another version, or by hand: start anew
+            return None
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the start lock; the kernel frees it when its holder dies."""
+        deadline = time.monotonic() + 2 * _START_S
+        with self._lock_file.open("w") as file:
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > deadline:
+                        raise NetworkFault(
+                            f"Another process has been starting the service of connection {self._name} for too long. "
+                            f"Look at {self._log_file}.",
+                            connection=self._name, sent=False,
+                        ) from None  # fmt: skip
+                    time.sleep(0.02)
+            yield
+
+
+def _address_in(line: bytes) -> str | None:
+    try:
+        told = json.loads(line)
+    except ValueError:
+        return None
+    address = told.get("address") if isinstance(told, dict) else None
+    return address if isinstance(address, str) else None
+
+
+def _answers(state: _State) -> bool:
+    """Whether the service of that state, and no other that took its port, answers."""
+    target = urlsplit(state.address)
+    connection = HTTPConnection(target.hostname or "", target.port, timeout=_HEALTH_S)
+    try:
+        connection.request("GET", "/health", headers={"Authorization": f"Bearer {state.token}"})
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _process_of(state: _State) -> psutil.Process | None:
+    """Return the process of that state; None when it is gone or the number now belongs to another program."""
+    try:
+        process = psutil.Process(state.pid)
+        return process if process.cmdline() == state.command else None
+    except psutil.Error:
+        return None
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

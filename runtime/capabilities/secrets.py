@@ -1,0 +1,33 @@
+"""Secrets by name: from the environment, or from a file in the folder of secrets. Never kept, never shown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from runtime.errors import PermissionRefused
+
+SECRETS_FOLDER = Path("/run/secrets")
+"""Where container platforms put secrets, one file each."""
+
+
+class Secrets:
+    """Looks secrets up when they are needed."""
+
+    def __init__(self, environment: Mapping[str, str] | None = None, folder: Path = SECRETS_FOLDER) -> None:
+        self._environment = os.environ if environment is None else environment
+        self._folder = folder
+
+    def get(self, name: str) -> str:
+        """Return the secret; raise PermissionRefused, saying where it is looked for, when there is none."""
+        if value := self._environment.get(name):
+            return value
+        try:
+            return (self._folder / name).read_text(encoding="utf-8").strip()
+        except OSError:
+            raise PermissionRefused(
+                f"The secret {name} is not set. Put it into the environment variable {name} or the file "
+                f"{self._folder / name}.",
+                secret=name,
+            ) from None

@@ -1,0 +1,171 @@
+"""Queries on SQLite files and database servers, in transactions that cannot write."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy.engine import Engine
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from runtime.capabilities.connections import SqliteConnection, UrlConnection
+from runtime.capabilities.data_files import sha256_of, state_of
+from runtime.capabilities.errors import DataUnavailable
+from runtime.capabilities.sql_table import (
+    Interrupt,
+    Query,
+    QueryStopped,
+    Table,
+    bind_value,
+    local_time,
+    take_parameters,
+    to_table,
+)  # fmt: skip
+from runtime.errors import CapabilityFailed, InvalidArguments, NetworkFault, PermissionRefused
+
+_NOISE = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"", re.DOTALL)
+_READS = re.compile(r"^\s*(select|with|values)\b", re.IGNORECASE)
+_WRITES = re.compile(
+    r"\b(insert|update|delete|merge|replace\s+into|into|drop|alter|create|grant|call|truncate|lock)\b", re.IGNORECASE
+)
+_ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+
+
+class SqliteSource:
+    """One SQLite file, opened read-only; the database itself refuses everything but reading."""
+
+    def __init__(self, name: str, connection: SqliteConnection, *, folder: Path, zone: ZoneInfo) -> None:
+        self._name = name
+        self._connection = connection
+        self._path = folder / connection.file
+        self._zone = zone
+
+    def run(self, query: Query, interrupt: Interrupt) -> Table:
+        """Return the answer; blocks, so call it in a thread."""
+        state = state_of(self._path, connection=self._name, made_by=self._connection.made_by)
+        engine = create_engine("sqlite://", creator=self._connect, poolclass=NullPool)
+        try:
+            with engine.connect() as connection:
+                raw: Any = connection.connection.dbapi_connection
+                columns, rows = _select(
+                    self._name, connection, query, zone=self._zone, interrupt=interrupt, stop=raw.interrupt
+                )
+        except DBAPIError as error:
+            if "interrupted" in str(error.orig):
+                raise QueryStopped from None
+            raise self._fault(error) from error
+        return to_table(query, columns, rows, data_sha256=sha256_of(state))
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def _connect(self) -> sqlite3.Connection:
+        address = self._path.resolve().as_uri() + "?mode=ro"
+        connection = sqlite3.connect(address, uri=True, timeout=5, check_same_thread=False)
+        connection.execute("PRAGMA query_only = 1")
+        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
+        return connection
+
+    def _fault(self, error: DBAPIError) -> CapabilityFailed:
+        why = str(error.orig)
+        if "not authorized" in why or "prohibited" in why:
+            return PermissionRefused(
+                f"A query on {self._name} only reads; this one would do more ({why}).", connection=self._name
+            )
+        if "not a database" in why or "unable to open" in why or "malformed" in why:
+            how = f" Make it again with: {self._connection.made_by}" if self._connection.made_by else ""
+            return DataUnavailable(
+                f"The data file of connection {self._name} cannot be opened: {self._path} ({why}).{how}",
+                connection=self._name, file=str(self._path),
+            )  # fmt: skip
+        return InvalidArguments(f"The query on connection {self._name} cannot run: {why}.", connection=self._name)
+
+
+class UrlSource:
+    """One database server, reached through SQLAlchemy."""
+
+    def __init__(self, name: str, connection: UrlConnection, *, zone: ZoneInfo, timeout_s: float) -> None:
+        self._name = name
+        self._zone = zone
+        self._timeout_s = timeout_s
+        self._url = make_url(connection.url)
+        self._engine: Engine | None = None
+
+    def run(self, query: Query, interrupt: Interrupt) -> Table:
+        """Return the answer; blocks, so call it in a thread."""
+        self._engine = self._engine or create_engine(self._url, pool_pre_ping=True, pool_size=2, hide_parameters=True)
+        try:
+            with self._engine.connect() as connection:
+                raw: Any = connection.connection.dbapi_connection
+                for statement in _read_only(connection.dialect.name, self._timeout_s):
+                    connection.execute(text(statement))
+                columns, rows = _select(
+                    self._name, connection, query, zone=self._zone, interrupt=interrupt, stop=raw.close
+                )
+                connection.rollback()
+        except OperationalError as error:
+            raise self._cannot_reach(error) from error
+        except SQLAlchemyError as error:
+            why = str(getattr(error, "orig", error))
+            raise InvalidArguments(
+                f"The query on connection {self._name} cannot run: {why}.", connection=self._name
+            ) from error
+        return to_table(query, columns, rows)
+
+    def close(self) -> None:
+        """Close the pool."""
+        if self._engine is not None:
+            self._engine.dispose()
+
+    def _cannot_reach(self, error: OperationalError) -> NetworkFault:
+        shown = self._url.render_as_string(hide_password=True)
+        return NetworkFault(
+            f"The database of connection {self._name} at {shown} did not answer the query: {error.orig}.",
+            connection=self._name, sent=False,
+        )  # fmt: skip
+
+
+def _read_only(dialect: str, timeout_s: float) -> list[str]:
+    """Statements that keep a server from writing and from working longer than anybody waits."""
+    milliseconds = int(timeout_s * 1_000)
+    match dialect:
+        case "postgresql":
+            return ["SET TRANSACTION READ ONLY", f"SET LOCAL statement_timeout = {milliseconds}"]
+        case "mysql" | "mariadb":
+            return ["ROLLBACK", "START TRANSACTION READ ONLY"]
+    return []
+
+
+def _select(
+    name: str, connection: Connection, query: Query, *, zone: ZoneInfo, interrupt: Interrupt, stop: Callable[[], None]
+) -> tuple[list[str], list[Any]]:
+    statement = text(_one_select(name, query.sql))
+    given = {"known_at": local_time(query.known_at, zone)}
+    given.update((key, bind_value(value, zone)) for key, value in query.parameters.items())
+    used = take_parameters(set(statement.compile().params), given, ":")
+    with interrupt.armed(stop):
+        found = connection.execute(statement, {key: _plain(connection, value) for key, value in used.items()})
+        return list(found.keys()), list(found.fetchmany(query.rows + 1))
+
+
+def _plain(connection: Connection, value: Any) -> Any:
+    """SQLite has no dates; they are compared as ISO text."""
+    if connection.dialect.name != "sqlite" or not isinstance(value, date):
+        return value
+    return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+
+
+def _one_select(name: str, sql: str) -> str:
+    bare = _NOISE.sub(" ", sql).strip().rstrip(";")
+    if ";" in bare or not _READS.match(bare) or _WRITES.search(bare):
+        raise PermissionRefused(
+            f"A query on {name} is one SELECT; this text is something else or would write.", connection=name
+        )
+    return sql.strip().rstrip(";")
