@@ -88,6 +88,12 @@ def texts_of(value: Json) -> Iterator[str]:
                 yield from texts_of(item)
 
 
+def only_binding(text: str) -> str | None:
+    """Return the inside of the binding that is the whole text, or None when the text is anything else."""
+    whole = _BINDING.fullmatch(text.strip())
+    return whole[1].strip() if whole and "}}" not in whole[1] else None
+
+
 @lru_cache(_KEPT)
 def reference_of(text: str) -> Reference:
     """Return what one binding reads; `text` is what stands between the braces. Raises BindingFault."""
@@ -110,9 +116,9 @@ def is_file(value: Mapping[str, Any]) -> bool:
 
 
 def _resolve_text(text: str, roots: Mapping[str, Json]) -> Json:
-    whole = _BINDING.fullmatch(text.strip())
-    if whole and "{{" not in whole[1]:
-        return _look_up(whole[1].strip(), roots)
+    whole = only_binding(text)
+    if whole is not None:
+        return _look_up(whole, roots)
     return _BINDING.sub(lambda found: _as_text(_look_up(found[1].strip(), roots)), text)
 
 
