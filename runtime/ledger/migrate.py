@@ -109,7 +109,7 @@ def _refuse_foreign(database: Database, connection: Connection) -> None:
 def _current(connection: Connection) -> str | None:
     if not inspect(connection).has_table(_VERSION_TABLE):
         return None
-    query: Select[tuple[str]] = select(column("version_num", String)).select_from(table(_VERSION_TABLE))
+    query: Select[str] = select(column("version_num", String)).select_from(table(_VERSION_TABLE))
     revision: str | None = connection.execute(query).scalar()
     return revision
 
