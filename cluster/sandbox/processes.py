@@ -1,0 +1,63 @@
+"""Finding and ending every process that a program of the slot started, also those that hide from their group."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+
+import psutil
+
+MARK = "SILICON_SLOT_RUN"
+"""Environment variable that every process of one run inherits."""
+
+
+def signal_group(group: int, number: signal.Signals) -> None:
+    """Send a signal to a process group; one that is gone is fine."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def kill_strays(mark: str, uid: int | None, since: float) -> int:
+    """Kill what is left of a run and return how many there were.
+
+    A stray is a process with the run's mark in its environment, or one of the user id that only this slot has.
+    `since` (seconds since the epoch) leaves out everything older than the run.
+    """
+    killed = 0
+    for _ in range(20):  # a process that forks faster than it is killed gets another round
+        strays = list(_strays(mark, uid, since))
+        if not strays:
+            break
+        for stray in strays:
+            with contextlib.suppress(psutil.Error):
+                stray.kill()
+                killed += 1
+        psutil.wait_procs(strays, timeout=1)
+    return killed
+
+
+def own_threads() -> int:
+    """Return how many threads the user of this process runs now: RLIMIT_NPROC counts them all."""
+    uid = os.getuid()
+    total = 0
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.uids().real == uid:
+                total += process.num_threads()
+    return total
+
+
+def _strays(mark: str, uid: int | None, since: float) -> Iterator[psutil.Process]:
+    own = os.getpid()
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.pid == own or process.create_time() < since - 2 or process.status() == psutil.STATUS_ZOMBIE:
+                continue
+            if (uid is not None and process.uids().real == uid) or _has_mark(process, mark):
+                yield process
+
+
+def _has_mark(process: psutil.Process, mark: str) -> bool:
+    return process.environ().get(MARK) == mark
