@@ -39,7 +39,7 @@ class ProductShelf:
     async def find(
         self, *, kind: str | None = None, words: Sequence[str] = (), labels: dict[str, str] | None = None
     ) -> list[DataProduct]:
-        """Return the products of that kind with all those labels whose title or labels hold every word, newest first."""
+        """Return products of that kind with all those labels, whose title or labels hold every word, newest first."""
         wanted = labels or {}
         return [
             product

@@ -1,0 +1,175 @@
+"""The capability `attribute`: what an excess is due to, as a finding that a plan, a report and a card can use."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from agents.cognition.reason import Attribution, Design, History, Thresholds, Verdict, attribute
+from contracts import Confidence, Effect, Finding, FindingId, Json, Parameter, Tier, ValueType
+from runtime.canonical import clean
+from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec
+from runtime.errors import InvalidArguments
+from runtime.ledger.port import NewEvent
+from runtime.texts import Say
+
+SPEC = CapabilitySpec(
+    name="attribute",
+    kind="builtin_tool",
+    description="Says whether an excess is due to a known condition, to one slice, or to nothing the data show.",
+    parameters={
+        "rows": Parameter(
+            type=ValueType.ARRAY,
+            description="Cells: `n`, `hits`, `condition` (present, absent, unknown) and the keys they were cut by.",
+        ),
+        "history": Parameter(
+            type=ValueType.OBJECT, description="`periods` counted before this one, and their median rate `usual_rate`."
+        ),
+        "usual_odds": Parameter(
+            type=ValueType.ARRAY, description="For each slice: `dimension`, `value`, `usual_odds`, `periods`."
+        ),
+        "slices": Parameter(
+            type=ValueType.OBJECT, description="Dimension → keys of the strata it is compared in, preferred first."
+        ),
+        "site": Parameter(type=ValueType.STRING, description="Key of the place where the condition is measured."),
+        "words": Parameter(
+            type=ValueType.OBJECT, required=False,
+            description="Verdict → the skill's own word for it, as in {condition: weather}.",
+        ),
+        "thresholds": Parameter(
+            type=ValueType.OBJECT, required=False, description="Numbers of the rule that are not to be the usual ones."
+        ),
+    },
+    gives={
+        "verdict": "string",
+        "statement": "string",
+        "confidence": "string",
+        "n": "integer",
+        "hits": "integer",
+        "rate": {"type": ["number", "null"]},
+        "usual_rate": "number",
+        "excess": "number",
+        "unusual": "boolean",
+        "causes": "array",
+        "also": "array",
+        "condition": {"type": ["object", "null"]},
+        "rest_n": "integer",
+        "rest_hits": "integer",
+        "reasons": "array",
+    },
+    effect=Effect.READ,
+    tier=Tier.COGNITIVE,
+)  # fmt: skip
+"""What it is. The rule stands in `agents/cognition/reason`."""
+
+_TEXT_OF = {
+    Verdict.CONDITION: "finding-condition",
+    Verdict.SLICE: "finding-slice",
+    Verdict.NOT_EXPLAINED: "finding-not-explained",
+    Verdict.NOTHING_UNUSUAL: "finding-nothing-unusual",
+    Verdict.INCONCLUSIVE: "finding-inconclusive",
+}
+
+
+class AttributeCapability:
+    """Attributes; `say_in` gives the catalogue of a language, from which the statement is written."""
+
+    spec = SPEC
+
+    def __init__(self, say_in: Callable[[str], Say]) -> None:
+        self._say_in = say_in
+
+    async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult:
+        """Judge the period, and tell it as a finding."""
+        found = await asyncio.to_thread(_attribute, arguments)
+        word = _word(found.verdict, arguments.get("words"))
+        statement = self._say_in(context.order.language)(_TEXT_OF[found.verdict], **_facts(found, word))
+        numbers = clean({**asdict(found), "rate": found.hits / found.n if found.n else None})
+        if not isinstance(numbers, dict):
+            raise TypeError("An attribution is an object.")
+        output = {**numbers, "verdict": word, "statement": statement, "confidence": found.confidence.value}
+        finding = Finding(
+            finding_id=FindingId.new(),
+            execution_id=context.order.execution_id,
+            order_id=context.order.order_id,
+            verdict=word,
+            statement=statement,
+            confidence=Confidence(found.confidence.value),
+            statistics=numbers,
+            sources=_sources(context),
+        )
+        return CallResult(output, events=(NewEvent("finding.made", {"finding": finding.to_json()}),))
+
+
+def _attribute(arguments: Mapping[str, Json]) -> Attribution:
+    try:
+        rows: Any = arguments["rows"]
+        return attribute(rows, _history(arguments), _design(arguments), _thresholds(arguments.get("thresholds")))
+    except KeyError as error:
+        raise InvalidArguments(
+            f"A row has no field {error}; every cell needs n, hits, condition and its keys."
+        ) from None
+    except (TypeError, ValueError) as error:
+        raise InvalidArguments(f"The counts cannot be used: {error}.") from None
+
+
+def _history(arguments: Mapping[str, Json]) -> History:
+    history: Any = arguments["history"]
+    odds: Any = arguments["usual_odds"]
+    return History(
+        periods=int(history["periods"]),
+        usual_rate=float(history["usual_rate"]),
+        usual_odds={
+            (str(row["dimension"]), str(row["value"])): (float(row["usual_odds"]), int(row["periods"])) for row in odds
+        },
+    )
+
+
+def _design(arguments: Mapping[str, Json]) -> Design:
+    slices: Any = arguments["slices"]
+    return Design(
+        slices={str(name): tuple(map(str, strata)) for name, strata in slices.items()},
+        condition_site=str(arguments["site"]),
+    )
+
+
+def _thresholds(given: Json) -> Thresholds:
+    if given is None:
+        return Thresholds()
+    known = [field.name for field in fields(Thresholds)]
+    unknown = [name for name in given if name not in known] if isinstance(given, dict) else [str(given)]
+    if unknown or not isinstance(given, dict):
+        raise InvalidArguments(f"There is no threshold {', '.join(unknown)}; there is: {', '.join(known)}.")
+    numbers: dict[str, Any] = dict(given)
+    return Thresholds(**numbers)
+
+
+def _word(verdict: Verdict, words: Json) -> str:
+    return str(words.get(verdict.value, verdict.value)) if isinstance(words, dict) else verdict.value
+
+
+def _facts(found: Attribution, word: str) -> dict[str, object]:
+    """Return what the statement may name."""
+    return {
+        "word": word,
+        "n": found.n,
+        "hits": found.hits,
+        "rate": _percent(found.hits / found.n if found.n else 0.0),
+        "usual": _percent(found.usual_rate),
+        "excess": round(found.excess),
+        "causes": ", ".join(f"{cause.dimension} {cause.value} ({cause.hits} / {cause.n})" for cause in found.causes),
+        "also": ", ".join(f"{other.dimension} {other.value}" for other in found.also),
+        "share": _percent(min(found.condition.share, 1.0)) if found.condition else "",
+        "sites": ", ".join(site.site for site in found.condition.sites) if found.condition else "",
+    }
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _sources(context: CallContext) -> tuple[str, ...]:
+    hashes = [origin.data_sha256 or origin.result_sha256 for origin in context.origins.values()]
+    return tuple(dict.fromkeys(hashes))
