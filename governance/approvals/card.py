@@ -130,9 +130,9 @@ class CardView:
         """Whether its deadline has passed without a decision."""
         return self.is_open and now >= self.deadline
 
-    def yes_votes(self, option: str) -> int:
-        """Return how many different people chose the option."""
-        return len({decision.by for decision in self.decisions if decision.approve and decision.option == option})
+    def said_yes_to(self, option: str | None) -> frozenset[str]:
+        """Return the people who chose the option."""
+        return frozenset(d.by for d in self.decisions if d.approve and d.option == option)
 
 
 def card_sha256(card: DecisionCard) -> Sha256:
@@ -149,8 +149,8 @@ def move_of(view: CardView, decision: Decision) -> Move:
     """Return what a decision does: a no denies, a yes approves once its option has the quorum."""
     if not decision.approve:
         return Move.DENY
-    others = {d.by for d in view.decisions if d.approve and d.option == decision.option and d.by != decision.by}
-    return Move.APPROVE if len(others) + 1 >= view.card.quorum else Move.VOTE
+    agreed = view.said_yes_to(decision.option) | {decision.by}
+    return Move.APPROVE if len(agreed) >= view.card.quorum else Move.VOTE
 
 
 def fold_card(events: Sequence[Event]) -> CardView:

@@ -51,7 +51,7 @@ class ApprovalGate:
         if rule is None:
             return _no_rule(request)
         for view in await self._cards(request):
-            answer = self._answer(view, request)
+            answer = self._answer(view, request, rule)
             if answer is not None:
                 return answer
         try:
@@ -96,7 +96,7 @@ class ApprovalGate:
             if view is not None and view.card.kind is not CardKind.IN_DOUBT and belongs_to(view.card, request.order)
         ]
 
-    def _answer(self, view: CardView, request: EffectRequest) -> Allowed | Waiting | Refused | None:
+    def _answer(self, view: CardView, request: EffectRequest, rule: ApprovalRule) -> Allowed | Waiting | Refused | None:
         """Return what the card says to the request; None when it says nothing about it."""
         card_id = view.card.card_id
         if view.is_open:
@@ -104,7 +104,7 @@ class ApprovalGate:
         if view.outcome is not Outcome.APPROVED:
             return _turned_down(view)
         use = use_for(view, request)
-        if use is not None:
+        if use is not None and self._gateway.fulfils(view, rule):
             appends = () if use in view.used_by else (self._gateway.use_append(view, use),)
             return Allowed(card_id, appends)
         if view.chosen is not None and not view.chosen.actions:

@@ -17,6 +17,7 @@ from governance.approvals.card import (
     option_of,
     to_event_data,
 )
+from governance.approvals.rule import ApprovalRule
 from governance.errors import CardClosed, NotAllowedToDecide, UnknownOption
 from runtime.clock import Clock
 from runtime.errors import InvalidArguments, NotFound, VersionConflict
@@ -123,6 +124,16 @@ class ApprovalGateway:
                 return withdrawn
         raise VersionConflict(f"{card_id} is being decided by too many at once; try again.", id=card_id)
 
+    def fulfils(self, view: CardView, rule: ApprovalRule) -> bool:
+        """Whether the people who said yes are those whom `rule` asks for.
+
+        A card may carry actions whose capabilities fall under another rule than the card itself; that one counts too.
+        """
+        if view.card.policy == rule.name:
+            return True
+        named = {person.id for name in (*rule.who, *rule.escalate_to) for person in self._people.members(name)}
+        return len(named.intersection(view.said_yes_to(view.decisions[-1].option))) >= rule.quorum
+
     async def use(self, view: CardView, use: Use) -> bool:
         """Use up an action of the card at once; return False when somebody else was quicker."""
         try:
@@ -212,7 +223,7 @@ def _closed(view: CardView, person: Person) -> CardClosed:
 
 
 def _missing(view: CardView) -> int:
-    return view.card.quorum - max((view.yes_votes(option.id) for option in view.card.options), default=0)
+    return view.card.quorum - max(len(view.said_yes_to(option.id)) for option in view.card.options)
 
 
 def _unknown_option(view: CardView, approve: bool, option: str | None) -> UnknownOption:

@@ -27,7 +27,7 @@ _HOURS_PASSED_OVER = 2
 
 @dataclass(frozen=True, slots=True)
 class Raise:
-    """The goal that a signal raises; bindings name bucket, dimensions, value, n, metric, sensor and at."""
+    """The goal that a signal raises; bindings name bucket, value, metric, sensor, at and each dimension."""
 
     goal: str
     skill: Name | None = None

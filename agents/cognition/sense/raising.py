@@ -29,6 +29,7 @@ def request_for(
     if definition.raises is None:
         return None
     roots: dict[str, Json] = {
+        **signal.dimensions,
         "bucket": signal.bucket,
         "dimensions": dict(signal.dimensions),
         "value": signal.value,
