@@ -1,0 +1,224 @@
+"""Dispatch: which order a step becomes, who gets it, and where it is carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from agents.employee import tree
+from agents.employee.parameters import complete
+from agents.employee.plans import Work, call_of, handing_on
+from agents.employee.ports import Cluster, KnownSkill, Node, Staff, Workforce
+from contracts import (
+    Action,
+    Ancestor,
+    CardId,
+    Json,
+    Name,
+    OrderId,
+    StatusReport,
+    Step,
+    TaskOrder,
+    Text,
+    Tier,
+)
+from runtime.capabilities.port import CapabilitySpec
+from runtime.clock import Clock
+from runtime.errors import InvalidArguments, NotFound, PermissionRefused
+from runtime.expressions import names_in
+
+LEARNT = "learnt"
+"""Under this name an order's context says what an earlier attempt failed for."""
+
+
+class Dispatcher:
+    """Turns steps into orders for others and has them carried out."""
+
+    def __init__(
+        self,
+        staff: Staff,
+        *,
+        specs: Mapping[str, CapabilitySpec],
+        workforce: Workforce,
+        cluster: Cluster,
+        clock: Clock,
+    ) -> None:
+        self._staff = staff
+        self._specs = specs
+        self._workforce = workforce
+        self._cluster = cluster
+        self._clock = clock
+
+    def order_for(
+        self, parent: TaskOrder, step: Step, arguments: dict[str, Json], *, index: int | None, learnt: str | None
+    ) -> TaskOrder:
+        """Return the order for one step, with a fresh id; what the parent was given is handed on, never widened.
+
+        The arguments of a step with `order` are `{action: …, card: …}`.
+
+        Raises:
+            InvalidArguments: nobody of that id is at or below the parent's employee, or the arguments do not fit.
+            PermissionRefused: the employee has neither the skill nor the capability.
+        """
+        giver = tree.find(self._staff.head, parent.employee)
+        if step.order is not None:
+            return self._order_for_action(parent, giver, step, arguments, learnt)
+        taker = tree.find(giver, step.by or parent.employee)
+        if step.skill is not None:
+            return self._order_for_skill(parent, taker, step, arguments, learnt)
+        assert step.use is not None, "the engine keeps every other mode to itself"
+        spec = self._capability(taker, step.use)
+        work = call_of(step.use, arguments, resources=spec.resources)
+        objective = _words(step.description, parent.language) or f"Call {step.use} for {parent.objective}"
+        return self._child(parent, taker, step, work, learnt, objective=objective, spec=spec)
+
+    async def carry_out(self, order: TaskOrder) -> StatusReport:
+        """Have the order done, in a slot where it needs one, and return its report."""
+        if order.tier is Tier.EXECUTION:
+            return await self._cluster.submit(order)
+        return await self._workforce.deliver(order)
+
+    def _order_for_skill(
+        self, parent: TaskOrder, taker: Node, step: Step, arguments: Mapping[str, Json], learnt: str | None
+    ) -> TaskOrder:
+        assert step.skill is not None, "only steps with a skill come here"
+        skill = skill_of(self._staff, step.skill)
+        inputs = complete(
+            skill.plan.parameters,
+            arguments,
+            known_at=parent.known_at or self._clock.now(),
+            time_zone=self._staff.time_zone,
+            whose=f"the skill {skill.name}, asked for by step {step.id}",
+            language=parent.language,
+        )
+        objective = _words(step.description, parent.language) or _words(skill.description, parent.language)
+        work, own = work_of(self._staff, taker, skill, inputs)
+        return self._child(parent, taker, step, work, learnt, objective=objective, skill=skill if own else None)
+
+    def _order_for_action(
+        self, parent: TaskOrder, giver: Node, step: Step, arguments: Mapping[str, Json], learnt: str | None
+    ) -> TaskOrder:
+        action, card = _decided(step, arguments)
+        taker = tree.find(giver, action.by)
+        spec = self._capability(taker, action.use)
+        work = call_of(action.use, action.arguments, resources=spec.resources)
+        objective = _words(step.description, parent.language) or f"Carry out {action.use}, as decided on {card}"
+        return self._child(parent, taker, step, work, learnt, objective=objective, spec=spec, authority=card)
+
+    def _capability(self, taker: Node, use: str) -> CapabilitySpec:
+        if use not in self._specs:
+            raise NotFound(f"There is no capability {use}.", name=use)
+        if use not in taker.can:
+            able = [node.id for node in tree.everyone(self._staff.head) if use in node.can]
+            raise PermissionRefused(
+                f"{taker.id} may not use {use}: it is not among what this employee can do "
+                f"({', '.join(taker.can) or 'nothing'}). {_who('can use it', able)} To change that, add it to `can` of "
+                f"{taker.id} in org.yaml.",
+                employee=taker.id, use=use, able=list[Json](able),
+            )  # fmt: skip
+        return self._specs[use]
+
+    def _child(
+        self, parent: TaskOrder, taker: Node, step: Step, work: Work, learnt: str | None,
+        *, objective: str, skill: KnownSkill | None = None, spec: CapabilitySpec | None = None,
+        authority: CardId | None = None,
+    ) -> TaskOrder:  # fmt: skip
+        tier = spec.tier if spec is not None else skill.tier if skill is not None else Tier.COGNITIVE
+        above = Ancestor(order_id=parent.order_id, employee=parent.employee, skill=parent.skill, step=step.id)
+        return TaskOrder(
+            order_id=OrderId.new(),
+            execution_id=parent.execution_id,
+            organisation=parent.organisation,
+            employee=taker.id,
+            issued_by=parent.employee,
+            objective=objective,
+            constraints=parent.constraints,
+            accept=_own_checks(step, work, spec),
+            skill=None if skill is None else skill.name,
+            plan=work.plan,
+            inputs=work.inputs,
+            labels=() if spec is None else spec.labels,
+            tier=tier,
+            approval_mode=parent.approval_mode,
+            budget=parent.budget,
+            deadline=parent.deadline,
+            knowledge_scope=parent.knowledge_scope,
+            context=_context(parent, learnt),
+            chain=(*parent.chain, above),
+            authority=authority,
+            requested_by=parent.requested_by,
+            known_at=parent.known_at,
+            language=parent.language,
+            trace_id=parent.trace_id,
+        )
+
+
+def skill_of(staff: Staff, name: Name) -> KnownSkill:
+    """Return the skill; raise NotFound with those there are."""
+    if name not in staff.skills:
+        raise NotFound(f"There is no skill {name}. There is: {', '.join(staff.skills)}.", name=name)
+    return staff.skills[name]
+
+
+def work_of(staff: Staff, taker: Node, skill: KnownSkill, inputs: dict[str, Json]) -> tuple[Work, bool]:
+    """Return the plan with which `taker` does the skill, and whether it is the skill's own.
+
+    Who does not have the skill hands it one level down, towards the one below who has it; each manager on the way
+    holds an order.
+
+    Raises:
+        PermissionRefused: nobody at or below `taker` has the skill.
+        InvalidArguments: several have it, and none is named.
+    """
+    able = tree.nearest_with(taker, skill.name)
+    if not able:
+        others = [node.id for node in tree.everyone(staff.head) if skill.name in node.skills]
+        raise PermissionRefused(
+            f"Neither {taker.id} nor anybody below has the skill {skill.name}. {_who('has it', others)}",
+            employee=taker.id, skill=skill.name, able=list[Json](others),
+        )  # fmt: skip
+    if len(able) > 1:
+        names = [node.id for node in able]
+        raise InvalidArguments(
+            f"{' and '.join(names)} both have the skill {skill.name}; name in `by` the one that is meant.",
+            skill=skill.name, able=list[Json](names),
+        )  # fmt: skip
+    if able[0].id == taker.id:
+        return Work(skill.plan, inputs), True
+    return handing_on(skill.name, tree.next_on_the_way(taker, able[0].id).id, inputs), False
+
+
+def _decided(step: Step, arguments: Mapping[str, Json]) -> tuple[Action, CardId]:
+    try:
+        card = CardId(str(arguments.get("card")))
+        return Action.model_validate(arguments.get("action")), card
+    except (ValidationError, ValueError) as error:
+        raise InvalidArguments(
+            f"Step {step.id} carries out an action that a person decided for, but what it is bound to is not one with "
+            "its card. Bind `order` to an item of `actions` of a step that uses `advise`.",
+            step=step.id,
+        ) from error
+
+
+def _context(parent: TaskOrder, learnt: str | None) -> dict[str, Json]:
+    context = {name: fact for name, fact in parent.context.items() if name != LEARNT}
+    return context if learnt is None else {**context, LEARNT: learnt}
+
+
+def _own_checks(step: Step, work: Work, spec: CapabilitySpec | None) -> tuple[str, ...]:
+    """Return the step's acceptance checks that speak about the order's output alone; the rest stay with the giver."""
+    declared: Mapping[str, Any] = step.gives or (spec.gives if spec is not None else work.plan.gives)
+    own = set(declared)
+    return tuple(check for check in step.accept if (names := {path[0] for path in names_in(check)}) and names <= own)
+
+
+def _words(text: Text, language: str) -> str:
+    if isinstance(text, str):
+        return text
+    return text.get(language, text.get("en", next(iter(text.values()), "")))
+
+
+def _who(what: str, names: list[str]) -> str:
+    return f"{' and '.join(names)} {what}." if names else f"Nobody {what}."

@@ -1,0 +1,91 @@
+"""What an employee needs from others: the tree it stands in, the cluster, and the other employees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+from contracts import Budget, Name, PlanDefinition, StatusReport, TaskOrder, Text, Tier
+from runtime.engine.ports import Delegate
+
+
+class Node(Protocol):
+    """One place in the tree of employees."""
+
+    @property
+    def id(self) -> Name: ...  # noqa: D102
+
+    @property
+    def title(self) -> Text: ...  # noqa: D102
+
+    @property
+    def skills(self) -> Sequence[Name]: ...  # noqa: D102
+
+    @property
+    def can(self) -> Sequence[str]: ...  # noqa: D102
+
+    @property
+    def manages(self) -> Sequence[Node]: ...  # noqa: D102
+
+
+class KnownSkill(Protocol):
+    """What an employee knows how to do."""
+
+    @property
+    def name(self) -> Name: ...  # noqa: D102
+
+    @property
+    def description(self) -> Text: ...  # noqa: D102
+
+    @property
+    def tier(self) -> Tier: ...  # noqa: D102
+
+    @property
+    def plan(self) -> PlanDefinition: ...  # noqa: D102
+
+
+class Staff(Protocol):
+    """The part of an organisation that carries out orders."""
+
+    @property
+    def name(self) -> Name: ...  # noqa: D102
+
+    @property
+    def time_zone(self) -> str: ...  # noqa: D102
+
+    @property
+    def head(self) -> Node: ...  # noqa: D102
+
+    @property
+    def skills(self) -> Mapping[Name, KnownSkill]: ...  # noqa: D102
+
+    @property
+    def budget(self) -> Budget: ...  # noqa: D102
+
+
+class Cluster(Protocol):
+    """Where orders go that need a slot."""
+
+    async def submit(self, order: TaskOrder) -> StatusReport:
+        """Have the order done in a slot; the same order again goes on where it stood."""
+        ...
+
+
+class Workforce(Protocol):
+    """Where orders go that another employee carries out."""
+
+    async def deliver(self, order: TaskOrder) -> StatusReport:
+        """Hand the order to its employee; the same order again goes on where it stood."""
+        ...
+
+
+class Running(Protocol):
+    """The step engine, ready to run the orders of one execution."""
+
+    async def run(self, order: TaskOrder) -> StatusReport:
+        """Run the order's plan as far as it goes."""
+        ...
+
+
+EngineFor: TypeAlias = Callable[[Delegate], Running]
+"""Gives an engine that sends employee steps to this delegate; leases and cancellation are in it already."""

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from contracts import CardId, Json, Step, TaskOrder, Tier
+from runtime.bindings import resolve
+from runtime.errors import InvalidArguments, NotFound, PermissionRefused
+from tests.agents.employee.staff import Recorder, action, department, dispatcher, order
+
+
+def child(step: Step, arguments: dict[str, Json], parent: TaskOrder | None = None, **more: Any) -> TaskOrder:
+    learnt = more.get("learnt")
+    return dispatcher().order_for(parent or order(), step, arguments, index=None, learnt=learnt)
+
+
+def bound(given: TaskOrder) -> Json:
+    """The arguments of the order's one step as the engine fills them."""
+    return resolve(dict(given.plan.steps[0].arguments), given.inputs)
+
+
+def test_a_step_without_a_skill_becomes_an_order_of_one_step() -> None:
+    sql = {"file": "cancelled.sql", "text": "select '{{ x }}'"}
+    given = child(Step(id="measure", by="analyst", use="flights.query"), {"sql": sql, "at": "2013"})
+    (step,) = given.plan.steps
+    assert (given.employee, step.id, step.use, given.tier, given.labels) == (
+        "analyst", "do", "flights.query", Tier.EXECUTION, ("data",)
+    )  # fmt: skip
+    assert bound(given) == {"sql": sql, "at": "2013"}
+
+
+def test_values_that_hold_braces_are_not_bound_again() -> None:
+    arguments: dict[str, Json] = {"text": "{{ context.secret }}", "rows": [{"a": "{{ at }}"}], "sql": "{{ at }}"}
+    assert bound(child(Step(id="s", by="analyst", use="flights.query"), arguments)) == arguments
+
+
+def test_arguments_under_any_name_arrive_under_that_name() -> None:
+    arguments: dict[str, Json] = {"do": 1, "item": 2, "Flight-No": 3, "context": 4, "": 5, "argument_0": 6}
+    assert bound(child(Step(id="s", by="analyst", use="echo"), arguments)) == arguments
+
+
+def test_what_the_parent_was_given_is_handed_on_and_not_widened() -> None:
+    parent = order()
+    given = child(Step(id="measure", by="analyst", use="echo"), {}, parent, learnt="no rows")
+    for field in ("execution_id", "budget", "deadline", "knowledge_scope", "known_at", "language", "trace_id",
+                  "requested_by", "approval_mode", "organisation"):  # fmt: skip
+        assert getattr(given, field) == getattr(parent, field)
+    assert given.order_id != parent.order_id
+    assert given.issued_by == "desk"
+    assert given.context == {"season": "winter", "learnt": "no rows"}
+    assert [(above.order_id, above.employee, above.step) for above in given.chain] == [
+        (parent.order_id, "desk", "measure")
+    ]  # fmt: skip
+
+
+def test_what_was_learnt_is_not_handed_further_down() -> None:
+    assert child(Step(id="measure", by="analyst", use="echo"), {}).context == {"season": "winter"}
+
+
+def test_nobody_outside_the_subtree_gets_an_order() -> None:
+    with pytest.raises(InvalidArguments, match=r"at or below desk.*analyst"):
+        child(Step(id="s", by="other-analyst", use="flights.query"), {})
+
+
+def test_an_unknown_employee_is_told_with_the_nearest_id() -> None:
+    with pytest.raises(InvalidArguments, match="Did you mean analyst"):
+        child(Step(id="s", by="analist", use="flights.query"), {})
+
+
+def test_who_cannot_use_a_capability_is_refused_with_who_can() -> None:
+    with pytest.raises(PermissionRefused, match=r"notifier may not use flights\.query.*analyst and other-analyst can"):
+        child(Step(id="s", by="notifier", use="flights.query"), {})
+
+
+def test_an_unknown_capability_or_skill_is_told() -> None:
+    with pytest.raises(NotFound, match="no capability"):
+        child(Step(id="s", by="analyst", use="flights.guess"), {})
+    with pytest.raises(NotFound, match="explain, oversee, review"):
+        child(Step(id="s", by="analyst", skill="guess"), {})
+
+
+def test_a_skill_brings_its_own_plan_with_every_parameter_filled() -> None:
+    given = child(Step(id="s", by="desk", skill="explain"), {"origin": "JFK"}, order("middle"))
+    assert given.plan == department().skills["explain"].plan
+    assert given.inputs == {"at": "2013-02-08T17:00:00", "origin": "JFK"}
+    assert given.skill == "explain"
+
+
+def test_every_manager_on_the_way_holds_an_order() -> None:
+    top = child(Step(id="s", by="middle", skill="explain"), {"origin": "{{ x }}"}, order("head"))
+    (step,) = top.plan.steps
+    assert (top.employee, top.skill, step.id, step.by, step.skill) == ("middle", None, "delegate", "desk", "explain")
+    below = child(step, bound(top), top)  # type: ignore[arg-type]
+    assert (below.employee, below.skill, below.inputs["origin"]) == ("desk", "explain", "{{ x }}")
+    assert [above.employee for above in below.chain] == ["head", "middle"]
+
+
+def test_missing_and_unknown_parameters_of_a_skill_are_named_together() -> None:
+    with pytest.raises(InvalidArguments, match=r"(?s)- origin: Airport code.*- orgin: there is no.*origin\?"):
+        child(Step(id="s", by="desk", skill="explain"), {"orgin": "JFK"})
+
+
+def test_a_skill_that_nobody_below_has_is_refused_with_who_has_it() -> None:
+    with pytest.raises(PermissionRefused, match="other-desk has it"):
+        child(Step(id="s", by="analyst", skill="review"), {})
+
+
+def test_an_order_without_a_name_is_a_nested_plan_of_the_employee() -> None:
+    assert child(Step(id="s", skill="explain"), {"origin": "JFK"}).employee == "desk"
+
+
+def test_a_decided_action_is_carried_out_as_it_was_shown_under_its_card() -> None:
+    card = CardId.new()
+    given = child(Step(id="act", order="{{ item }}"), {"action": action(), "card": card})
+    assert (given.employee, given.authority, given.plan.steps[0].use) == ("notifier", card, "desk.waive")
+    assert bound(given) == action()["with"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"action": action()}, {"action": {"by": "notifier"}, "card": "card/01JN7Z0000000000000000000A"}]
+)
+def test_what_is_no_action_with_its_card_is_refused(arguments: dict[str, Json]) -> None:
+    with pytest.raises(InvalidArguments, match="a person decided for"):
+        child(Step(id="act", order="{{ item }}"), arguments)
+
+
+def test_criteria_about_the_output_alone_go_with_the_order() -> None:
+    step = Step(id="s", by="analyst", use="echo", accept=("text != ''", "text == measure.text", "1 < 2"))
+    assert child(step, {}).accept == ("text != ''",)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("tier", Tier)
+async def test_work_that_needs_a_slot_goes_to_the_cluster(tier: Tier) -> None:
+    workforce, cluster = Recorder(), Recorder()
+    await dispatcher(workforce=workforce, cluster=cluster).carry_out(order(tier=tier))
+    assert (len(workforce.orders), len(cluster.orders)) == ((0, 1) if tier is Tier.EXECUTION else (1, 0))

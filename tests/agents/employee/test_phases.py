@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.employee.plan import plan
+from agents.employee.reflect import Done, reflect, unmet_criteria
+from agents.employee.synthesise import synthesise
+from contracts import ErrorCategory, OrderState, PlanDefinition, StatusReport, Step, TaskOrder
+from runtime.errors import InvalidArguments
+from tests.agents.employee.staff import department, explain, order
+
+NOTHING = Done(frozenset(), frozenset())
+MUST = PlanDefinition(steps=(Step(id="look", use="echo", must_call=("flights.query",)),))
+
+
+def report(given: TaskOrder, state: OrderState = OrderState.DONE, output: object = None) -> StatusReport:
+    return StatusReport.model_validate({"order_id": given.order_id, "state": state, "output": output})
+
+
+def test_a_plan_stays_inside_the_subtree() -> None:
+    head = department().head
+    assert plan(order(), head, "desk") == explain()
+    with pytest.raises(InvalidArguments, match="at or below other-desk"):
+        plan(order("other-desk"), head, "other-desk")
+
+
+def test_an_order_for_somebody_else_is_refused() -> None:
+    with pytest.raises(InvalidArguments, match="is for desk"):
+        plan(order(), department().head, "middle")
+
+
+def test_done_without_what_was_asked_for_is_failed_with_every_reason() -> None:
+    given = order(accept=("n >= 30", "verdict in ['weather']", "rows > 1"))
+    judged = reflect(given, report(given, output={"n": 3, "verdict": "weather"}), NOTHING)
+    assert judged.error is not None
+    assert (judged.state, judged.error.category) == (OrderState.FAILED, ErrorCategory.BUSINESS)
+    assert "`n >= 30` is false" in judged.error.message
+    assert "`rows > 1` cannot be judged" in judged.error.message
+    assert "verdict" not in judged.error.message
+
+
+def test_done_without_the_call_that_must_be_made_is_failed() -> None:
+    given = order(plan=MUST)
+    judged = reflect(given, report(given), Done(frozenset({"look"}), frozenset({"echo"})))
+    assert judged.error is not None
+    assert "step look must call flights.query" in judged.error.message
+
+
+@pytest.mark.parametrize(
+    "done", [Done(frozenset({"look"}), frozenset({"flights.query"})), Done(frozenset(), frozenset())]
+)
+def test_a_call_that_was_made_or_whose_step_was_skipped_is_not_missed(done: Done) -> None:
+    given = order(plan=MUST)
+    assert reflect(given, report(given), done).state is OrderState.DONE
+
+
+@pytest.mark.parametrize("state", [state for state in OrderState if state is not OrderState.DONE])
+def test_only_done_is_judged(state: OrderState) -> None:
+    given = order(accept=("1 > 2",))
+    assert reflect(given, report(given, state), NOTHING) == report(given, state)
+
+
+def test_criteria_see_the_fields_of_the_output() -> None:
+    assert not unmet_criteria(("n > 1", "output.n > 1"), {"n": 2})
+    assert not unmet_criteria(("output > 1",), 2)
+
+
+def test_a_plan_that_gives_something_and_gave_nothing_is_not_done() -> None:
+    given = order(plan=explain(gives={"n": "{{ measure.n }}"}))
+    assert synthesise(given, report(given)).state is OrderState.FAILED
+    assert synthesise(given, report(given, output={"n": 1})).state is OrderState.DONE
