@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from agents.employee import tree
 from agents.employee.parameters import complete
 from agents.employee.plans import Work, call_of, handing_on
 from agents.employee.ports import Cluster, KnownSkill, Node, Staff, Workforce
 from contracts import (
-    Action,
     Ancestor,
-    CardId,
     Json,
     Name,
     OrderId,
@@ -56,21 +52,23 @@ class Dispatcher:
     ) -> TaskOrder:
         """Return the order for one step, with a fresh id; what the parent was given is handed on, never widened.
 
-        The arguments of a step with `order` are `{action: …, card: …}`.
+        The plan of a step that names a capability is that one call, with the step's own effect, retries and time-out.
+        The engine asks in the same way for an action that a person decided for, and puts the card on the order.
 
         Raises:
             InvalidArguments: nobody of that id is at or below the parent's employee, or the arguments do not fit.
             PermissionRefused: the employee has neither the skill nor the capability.
         """
         giver = tree.find(self._staff.head, parent.employee)
-        if step.order is not None:
-            return self._order_for_action(parent, giver, step, arguments, learnt)
         taker = tree.find(giver, step.by or parent.employee)
         if step.skill is not None:
             return self._order_for_skill(parent, taker, step, arguments, learnt)
         assert step.use is not None, "the engine keeps every other mode to itself"
         spec = self._capability(taker, step.use)
-        work = call_of(step.use, arguments, resources=spec.resources)
+        work = call_of(
+            step.use, arguments, resources=spec.resources,
+            effect=step.effect, retries=step.retries, timeout_s=step.timeout_s,
+        )  # fmt: skip
         objective = _words(step.description, parent.language) or f"Call {step.use} for {parent.objective}"
         return self._child(parent, taker, step, work, learnt, objective=objective, spec=spec)
 
@@ -97,16 +95,6 @@ class Dispatcher:
         work, own = work_of(self._staff, taker, skill, inputs)
         return self._child(parent, taker, step, work, learnt, objective=objective, skill=skill if own else None)
 
-    def _order_for_action(
-        self, parent: TaskOrder, giver: Node, step: Step, arguments: Mapping[str, Json], learnt: str | None
-    ) -> TaskOrder:
-        action, card = _decided(step, arguments)
-        taker = tree.find(giver, action.by)
-        spec = self._capability(taker, action.use)
-        work = call_of(action.use, action.arguments, resources=spec.resources)
-        objective = _words(step.description, parent.language) or f"Carry out {action.use}, as decided on {card}"
-        return self._child(parent, taker, step, work, learnt, objective=objective, spec=spec, authority=card)
-
     def _capability(self, taker: Node, use: str) -> CapabilitySpec:
         if use not in self._specs:
             raise NotFound(f"There is no capability {use}.", name=use)
@@ -123,7 +111,6 @@ class Dispatcher:
     def _child(
         self, parent: TaskOrder, taker: Node, step: Step, work: Work, learnt: str | None,
         *, objective: str, skill: KnownSkill | None = None, spec: CapabilitySpec | None = None,
-        authority: CardId | None = None,
     ) -> TaskOrder:  # fmt: skip
         tier = spec.tier if spec is not None else skill.tier if skill is not None else Tier.COGNITIVE
         above = Ancestor(order_id=parent.order_id, employee=parent.employee, skill=parent.skill, step=step.id)
@@ -147,7 +134,6 @@ class Dispatcher:
             knowledge_scope=parent.knowledge_scope,
             context=_context(parent, learnt),
             chain=(*parent.chain, above),
-            authority=authority,
             requested_by=parent.requested_by,
             known_at=parent.known_at,
             language=parent.language,
@@ -188,18 +174,6 @@ def work_of(staff: Staff, taker: Node, skill: KnownSkill, inputs: dict[str, Json
     if able[0].id == taker.id:
         return Work(skill.plan, inputs), True
     return handing_on(skill.name, tree.next_on_the_way(taker, able[0].id).id, inputs), False
-
-
-def _decided(step: Step, arguments: Mapping[str, Json]) -> tuple[Action, CardId]:
-    try:
-        card = CardId(str(arguments.get("card")))
-        return Action.model_validate(arguments.get("action")), card
-    except (ValidationError, ValueError) as error:
-        raise InvalidArguments(
-            f"Step {step.id} carries out an action that a person decided for, but what it is bound to is not one with "
-            "its card. Bind `order` to an item of `actions` of a step that uses `advise`.",
-            step=step.id,
-        ) from error
 
 
 def _context(parent: TaskOrder, learnt: str | None) -> dict[str, Json]:

@@ -12,7 +12,6 @@ from contracts import (
     Budget,
     Effect,
     ExecutionId,
-    Json,
     OrderId,
     OrderState,
     Parameter,
@@ -140,10 +139,3 @@ def order(employee: str = "desk", plan: PlanDefinition | None = None, **more: ob
         "context": {"season": "winter", "learnt": "old"},
     }  # fmt: skip
     return TaskOrder.model_validate({**fields, **more})
-
-
-def action(**more: Json) -> dict[str, Json]:
-    return {
-        "by": "notifier", "use": "desk.waive", "with": {"flight": "UA1", "Reason": "{{ storm }}"},
-        "effect": "irreversible", "capability_sha256": "a" * 64, **more,
-    }  # fmt: skip

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from contracts import CardId, Json, Step, TaskOrder, Tier
+from contracts import Effect, Json, Step, TaskOrder, Tier
 from runtime.bindings import resolve
 from runtime.errors import InvalidArguments, NotFound, PermissionRefused
-from tests.agents.employee.staff import Recorder, action, department, dispatcher, order
+from tests.agents.employee.staff import Recorder, department, dispatcher, order
 
 
 def child(step: Step, arguments: dict[str, Json], parent: TaskOrder | None = None, **more: Any) -> TaskOrder:
@@ -110,19 +110,19 @@ def test_an_order_without_a_name_is_a_nested_plan_of_the_employee() -> None:
     assert child(Step(id="s", skill="explain"), {"origin": "JFK"}).employee == "desk"
 
 
-def test_a_decided_action_is_carried_out_as_it_was_shown_under_its_card() -> None:
-    card = CardId.new()
-    given = child(Step(id="act", order="{{ item }}"), {"action": action(), "card": card})
-    assert (given.employee, given.authority, given.plan.steps[0].use) == ("notifier", card, "desk.waive")
-    assert bound(given) == action()["with"]
+def test_a_decided_action_is_carried_out_exactly_as_it_was_shown() -> None:
+    arguments: dict[str, Json] = {"flight": "UA1", "Reason": "{{ storm }}"}
+    step = Step(id="act", by="notifier", use="desk.waive", effect=Effect.IRREVERSIBLE, arguments=arguments)
+    given = child(step, arguments)
+    (do,) = given.plan.steps
+    assert (given.employee, do.use, do.effect, bound(given)) == (
+        "notifier", "desk.waive", Effect.IRREVERSIBLE, arguments
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "arguments", [{}, {"action": action()}, {"action": {"by": "notifier"}, "card": "card/01JN7Z0000000000000000000A"}]
-)
-def test_what_is_no_action_with_its_card_is_refused(arguments: dict[str, Json]) -> None:
-    with pytest.raises(InvalidArguments, match="a person decided for"):
-        child(Step(id="act", order="{{ item }}"), arguments)
+def test_retries_and_time_outs_of_the_step_hold_where_the_work_is_done() -> None:
+    (do,) = child(Step(id="s", by="analyst", use="echo", retries=5, timeout_s=2.5), {}).plan.steps
+    assert (do.retries, do.timeout_s) == (5, 2.5)
 
 
 def test_criteria_about_the_output_alone_go_with_the_order() -> None:
