@@ -1,0 +1,99 @@
+"""Reads and writes the stream of an execution; the table of states stands before every write."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from contracts import ExecutionId, ExecutionRequest, StatusReport
+from runtime.canonical import clean, sha256
+from runtime.errors import VersionConflict
+from runtime.executor import states
+from runtime.executor.states import state_after
+from runtime.executor.view import ExecutionView, apply, fold_execution
+from runtime.ledger.port import Append, Lease, Ledger, NewEvent
+
+_TRIES = 10
+"""How often a fact is offered again when somebody else wrote to the stream between reading and writing."""
+
+
+class Record:
+    """The streams `execution/…` and `request/…` of one ledger."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    async def view(self, execution_id: ExecutionId) -> ExecutionView:
+        """Return what the ledger says about the execution; raise NotFound when it says nothing."""
+        return fold_execution(execution_id, await self._ledger.read(execution_id))
+
+    async def request(
+        self, request: ExecutionRequest, organisation_sha256: str, home: Path, blobs: Sequence[bytes]
+    ) -> ExecutionId:
+        """Store a request and return its execution: the earlier one for a key that was used before."""
+        execution_id = ExecutionId.new()
+        data = {"request": request.to_json(), "organisation_sha256": organisation_sha256, "home": str(home)}
+        trace_id = secrets.token_hex(16)
+        requested = _append(execution_id, execution_id, request, 0, states.REQUESTED, data, trace_id)
+        if request.idempotency_key is None:
+            await self._ledger.append(requested, blobs=blobs)
+            return execution_id
+        stream = f"request/{request.organisation}/{sha256(request.idempotency_key.encode())}"
+        claimed = {"execution_id": execution_id}
+        claim = _append(stream, execution_id, request, 0, "request.claimed", claimed, trace_id)
+        try:
+            await self._ledger.append(claim, requested, blobs=blobs)
+        except VersionConflict:
+            (first, *_) = await self._ledger.read(stream)
+            return ExecutionId(str((first.data or {})["execution_id"]))
+        return execution_id
+
+    async def add(
+        self, execution_id: ExecutionId, event_type: str, data: Mapping[str, Any], lease: Lease | None = None
+    ) -> ExecutionView:
+        """Append one fact where the stream stands now; return the execution with it."""
+        for left in reversed(range(_TRIES)):
+            view = await self.view(execution_id)
+            state_after(view.state, event_type)
+            append = _append(
+                execution_id, execution_id, view.request, view.version, event_type, data, view.trace_id, lease
+            )
+            try:
+                (event,) = await self._ledger.append(append)
+            except VersionConflict:
+                if not left:
+                    raise
+            else:
+                return apply(view, event)
+        raise AssertionError("the last try returns or raises")
+
+    async def finish(self, execution_id: ExecutionId, report: StatusReport, lease: Lease) -> ExecutionView:
+        """Append the final report, unless there is one already."""
+        view = await self.view(execution_id)
+        if view.report is not None:
+            return view
+        return await self.add(execution_id, states.FINISHED, {"report": report.to_json()}, lease)
+
+
+def _append(
+    stream: str,
+    execution_id: ExecutionId,
+    request: ExecutionRequest,
+    version: int,
+    event_type: str,
+    data: Mapping[str, Any],
+    trace_id: str,
+    lease: Lease | None = None,
+) -> Append:
+    return Append(
+        stream=stream,
+        events=[NewEvent(event_type, {key: clean(value) for key, value in data.items()})],
+        expected_version=version,
+        organisation=request.organisation,
+        source=f"/organisation/{request.organisation}/executor",
+        execution_id=execution_id,
+        trace_id=trace_id,
+        leases=() if lease is None else (lease,),
+    )
