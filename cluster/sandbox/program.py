@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import time
+from asyncio.subprocess import Process, SubprocessStreamProtocol
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,36 +78,41 @@ class Program:
         reading, writing = os.pipe()
         try:
             try:
-                process = await self._start(writing)
+                transport, process = await self._start(writing)
             finally:
                 os.close(writing)
             try:
-                await self._watch(process, watch, reading, self._asked(script, inputs, writing), wall_s=wall_s)
+                await self._watch(process, watch, reading, self._asked(script, inputs, writing, wall_s), wall_s=wall_s)
             finally:
-                await asyncio.shield(self._end(process, since))
+                try:
+                    await asyncio.shield(self._end(process, since))
+                finally:
+                    transport.close()  # a pipe that nobody read to its end stays open otherwise
         finally:
             os.close(reading)
         return self._result(process.returncode, watch, time.monotonic() - began)
 
-    async def _start(self, answer: int) -> asyncio.subprocess.Process:
+    async def _start(self, answer: int) -> tuple[asyncio.SubprocessTransport, Process]:
         user: dict[str, Any] = {}
         if self._uid is not None:
             user = {"user": self._uid, "group": self._uid, "extra_groups": []}
-        return await asyncio.create_subprocess_exec(
+        loop = asyncio.get_running_loop()
+        transport, protocol = await loop.subprocess_exec(
+            lambda: SubprocessStreamProtocol(limit=_CHUNK, loop=loop),
             self._interpreter, "-I", "-B", str(_RUNNER),
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             cwd=self._folder, env=self._environment(), start_new_session=True, pass_fds=(answer,), umask=0o077,
             **user,
         )  # fmt: skip
+        return transport, Process(transport, protocol, loop)
 
     def _environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         single = dict.fromkeys(_ONE_THREAD, "1")
         return {"PATH": os.defpath, "HOME": str(self._folder), "LANG": "C.UTF-8", MARK: self._mark, **single, **kept}
 
-    def _asked(self, script: str, inputs: bytes, answer: int) -> bytes:
+    def _asked(self, script: str, inputs: bytes, answer: int, wall_s: float) -> bytes:
         source = script.encode()
-        order = {"script_bytes": len(source), "answer_fd": answer, "limits": self._limits()}
+        order = {"script_bytes": len(source), "answer_fd": answer, "wall_s": wall_s, "limits": self._limits()}
         return json.dumps(order).encode() + b"\n" + source + inputs
 
     def _limits(self) -> dict[str, int]:
@@ -121,9 +127,7 @@ class Program:
             "RLIMIT_CORE": 0,
         }
 
-    async def _watch(
-        self, process: asyncio.subprocess.Process, watch: _Watch, answer: int, asked: bytes, *, wall_s: float
-    ) -> None:
+    async def _watch(self, process: Process, watch: _Watch, answer: int, asked: bytes, *, wall_s: float) -> None:
         """Feed and read the program until it ends, breaks a limit or runs out of time."""
         assert process.stdout is not None
         assert process.stderr is not None
@@ -152,7 +156,7 @@ class Program:
             await asyncio.gather(*tasks, *signs, return_exceptions=True)
             answers.close()
 
-    async def _end(self, process: asyncio.subprocess.Process, since: float) -> None:
+    async def _end(self, process: Process, since: float) -> None:
         if process.returncode is None:
             signal_group(process.pid, signal.SIGTERM)
             with contextlib.suppress(TimeoutError):
@@ -208,7 +212,7 @@ async def _drain(stream: asyncio.StreamReader, name: str, watch: _Watch) -> None
         watch.answered.set()
 
 
-async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
+async def _feed(process: Process, data: bytes) -> None:
     assert process.stdin is not None
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         process.stdin.write(data)

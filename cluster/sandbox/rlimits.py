@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
-import stat
 import subprocess
 import sys
 from pathlib import Path
 
 from cluster.sandbox import runner
+from cluster.sandbox.folders import fresh_folder, remove_folder
 from cluster.sandbox.program import Program
 from runtime.capabilities.port import Sandbox, SandboxResult
 from runtime.settings import SlotSettings
@@ -50,12 +49,12 @@ class RlimitsDriver:
 
     async def open(self, folder: Path) -> RlimitsSandbox:
         """Return a sandbox in a fresh, empty folder."""
-        await asyncio.to_thread(_fresh_folder, folder, self._uid)
+        await asyncio.to_thread(fresh_folder, folder, self._uid)
         return RlimitsSandbox(folder, self._settings, interpreter=self._interpreter, uid=self._uid)
 
     async def close(self, sandbox: Sandbox) -> None:
         """Remove the folder; programs ended with their own call."""
-        await asyncio.to_thread(_remove, sandbox.folder)
+        await asyncio.to_thread(remove_folder, sandbox.folder)
 
 
 class RlimitsSandbox:
@@ -75,7 +74,7 @@ class RlimitsSandbox:
     async def run_python(self, script: str, *, stdin: bytes = b"", wall_s: float | None = None) -> SandboxResult:
         """Run `script` under the slot's limits; `stdin` is the JSON of its `inputs`."""
         if not self._folder.is_dir():  # an earlier script may have deleted it
-            await asyncio.to_thread(_fresh_folder, self._folder, self._uid)
+            await asyncio.to_thread(fresh_folder, self._folder, self._uid)
         program = Program(self._interpreter, self._folder, self._settings, uid=self._uid)
         return await program.run(script, stdin, wall_s=wall_s or self._settings.wall_s)
 
@@ -91,31 +90,3 @@ def _can_run_as(uid: int, interpreter: str) -> bool:
     except (OSError, ValueError, subprocess.SubprocessError):
         return False
     return tried.returncode == 0
-
-
-def _fresh_folder(folder: Path, uid: int | None) -> None:
-    _remove(folder)
-    folder.mkdir(parents=True, mode=0o700)
-    if uid is not None:
-        os.chown(folder, uid, uid)
-        _let_through(folder.parent)
-
-
-def _let_through(folder: Path) -> None:
-    """Let the slot's user pass the folder above its own, without seeing what is in it."""
-    mode = stat.S_IMODE(folder.stat().st_mode)
-    folder.chmod(mode | stat.S_IXOTH)
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder and everything in it, also what a script made unreadable."""
-    if folder.is_symlink() or folder.is_file():
-        folder.unlink()
-        return
-    for base, folders, _ in os.walk(folder):
-        for name in folders:
-            path = Path(base, name)
-            if not path.is_symlink():
-                path.chmod(0o700)
-    if folder.exists():
-        shutil.rmtree(folder)

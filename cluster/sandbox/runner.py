@@ -1,6 +1,6 @@
 """Runs one script in the slot. Started as a file by a sandbox driver, in a process of its own; imports nothing of ours.
 
-Standard input: one line of JSON `{"script_bytes": n, "answer_fd": fd, "limits": {…}}`, the script, the inputs as JSON.
+Standard input: a line of JSON (`script_bytes`, `answer_fd`, `wall_s`, `limits`), the script, then its inputs as JSON.
 Answer, on its own channel and only once: `{"state": "done", "result": …}`, `{"state": "raised", "error", "line"}`,
 `{"state": "no_result"}`, `{"state": "not_json", "error"}` or `{"state": "memory"}`.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sys
 import traceback
 from typing import Any
@@ -89,6 +90,8 @@ def main() -> None:
     source = asked.read(order["script_bytes"])
     inputs = json.loads(asked.read() or b"{}")
     limit(order["limits"])
+    # whoever started this watches the clock; should that process be killed, the script still ends
+    signal.setitimer(signal.ITIMER_REAL, order["wall_s"] + 10)
     answer = encode(run(source, inputs))
     for stream in (sys.stdout, sys.stderr):
         try:

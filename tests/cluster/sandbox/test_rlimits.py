@@ -41,7 +41,7 @@ async def test_a_script_reads_its_inputs_and_sets_its_result(slot: RlimitsSandbo
 
 
 async def test_what_a_script_prints_is_kept_apart_from_its_result(slot: RlimitsSandbox) -> None:
-    ended = await slot.run_python("print('{\"state\": \"done\"}'); result = 1")
+    ended = await slot.run_python('print(\'{"state": "done"}\'); result = 1')
 
     assert ended.stdout == '{"state": "done"}\n'
     assert answer(ended)["result"] == 1
@@ -142,9 +142,7 @@ async def test_children_in_a_session_of_their_own_do_not_survive(slot: RlimitsSa
 async def test_a_cancelled_run_leaves_no_process(slot: RlimitsSandbox) -> None:
     script = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
     run = asyncio.create_task(slot.run_python(script))
-    async with asyncio.timeout(5):
-        while not (text := _read(slot.folder / "pid")):
-            await asyncio.sleep(0)
+    text = await _written(slot.folder / "pid")
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run
@@ -192,13 +190,20 @@ async def test_with_roots_rights_a_script_runs_as_nobody_we_know(tmp_path: Path)
     driver = RlimitsDriver(SMALL, interpreter="/usr/bin/python3", uid=2_000_000_123)
     if "own user" in driver.cannot_enforce:
         pytest.skip("the source folder is not readable for others")
-    tmp_path.chmod(0o755)
+    os.chmod(tmp_path, 0o755)  # noqa: PTH101
     sandbox = await driver.open(tmp_path / "slot")
 
     ended = await sandbox.run_python("import os; open('a', 'w').close(); result = [os.getuid(), os.getgroups()]")
     await driver.close(sandbox)
 
     assert answer(ended)["result"] == [2_000_000_123, []]
+
+
+async def _written(path: Path) -> str:
+    async with asyncio.timeout(5):
+        while not (text := _read(path)):  # noqa: ASYNC110  another process writes it
+            await asyncio.sleep(0)
+    return text
 
 
 def _read(path: Path) -> str:
