@@ -18,18 +18,19 @@ from console.views import (
     ExecutionRow,
     ExecutionTree,
     MetricReading,
-    MetricRow,
     RunOptions,
     SensorRow,
     SensorsOutcome,
 )  # fmt: skip
-from contracts import CardId, Event, ExecutionId, Id, Question, QuestionId
+from contracts import CardId, Event, ExecutionId, Id, MetricDefinition, Question, QuestionId
 from runtime.settings.load import Settings
 
 AnyId = TypeVar("AnyId", bound=Id)
 
 Watch: TypeAlias = Callable[[Event], None]
-"""Called on the event loop with each committed event of an execution, in order of position, none twice."""
+"""Called on the event loop with each committed event of an execution, in order of position, none twice.
+
+On resume it first gets the events that are already there, so that the picture is whole."""
 
 
 class Application(Protocol):
@@ -51,7 +52,8 @@ class Application(Protocol):
 
         Raises:
             OrganisationFaulty: the folder has faults (`faults` in the facts, as in `check`).
-            UsageFault: no skill fits or several do, parameters are missing or do not fit, nobody is called that.
+            SkillUnclear: no skill fits the goal, or several do; the facts list them.
+            InvalidArguments: parameters are missing or do not fit, nobody is called that.
         """
         ...
 
@@ -103,7 +105,7 @@ class Application(Protocol):
         """Write a decision, a no when `option` is None, and return how the card stands; carries nothing out.
 
         Raises:
-            UsageFault: the card has no such option, or nobody is called that.
+            InvalidArguments: the card has no such option, or nobody is called that.
             PermissionRefused: that person may not decide it.
             BusinessRefusal: the card was decided already, is expired or withdrawn; the facts say which.
         """
@@ -117,14 +119,14 @@ class Application(Protocol):
         """Write the answer and return the execution that waits for it; carries nothing out.
 
         Raises:
-            UsageFault: the question allows other answers only.
+            InvalidArguments: the question allows other answers only.
             PermissionRefused: somebody else was asked.
             BusinessRefusal: it was answered already or is expired.
         """
         ...
 
     # metrics and sensors
-    async def metrics(self, folder: Path) -> Sequence[MetricRow]:
+    async def metrics(self, folder: Path) -> Sequence[MetricDefinition]:
         """Return the metrics of an organisation, by name."""
         ...
 
@@ -143,7 +145,7 @@ class Application(Protocol):
         """Return values of one metric as known at `at`, oldest bucket first: one bucket, or the `last` ones.
 
         Raises:
-            UsageFault: no such metric, grain or dimension.
+            InvalidArguments: no such metric, grain or dimension.
         """  # fmt: skip
         ...
 

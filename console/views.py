@@ -110,7 +110,9 @@ class CardStanding:
     """The option chosen, when approved."""
     decisions: tuple[Decision, ...] = ()
     who: tuple[str, ...] = ()
-    """Who may decide now: those of the card, or those it was escalated to."""
+    """Groups and people it stands before now: those of the card, or those it was escalated to."""
+    deciders: tuple[str, ...] = ()
+    """Ids of the people who may decide it now; whoever asked is not among them."""
     deadline: datetime | None = None
     """The deadline that holds now; None once it is closed."""
 
@@ -240,20 +242,6 @@ class MetricReading:
     n: int | None
     """How many rows it rests on."""
     dimensions: Mapping[str, Json] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class MetricRow:
-    """One line of `silicon metrics list`."""
-
-    name: str
-    title: str
-    description: str
-    unit: str
-    grains: tuple[str, ...]
-    dimensions: tuple[str, ...]
-    good: str
-    owner: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,131 @@
+"""`silicon approvals`: the cards that wait for a person, and the decisions about them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from console.cli.exits import Exit, exit_of
+from console.cli.options import As, AsJson, Language, command
+from console.cli.render.card import DENY, action_line, answer_command, card_data, open_card, whole_card
+from console.cli.render.live import progress_shown
+from console.cli.render.marks import HUMAN, icon
+from console.cli.render.outcome import outcome_data, outcome_lines
+from console.cli.session import Session, conduct, find_id
+from console.cli.words import in_language
+from console.errors import UnknownOption
+from console.ports import Application
+from console.views import CardStanding, CardState
+from contracts import CardId, Option
+
+app = command("List, show and decide cards.")
+Card = Annotated[str, typer.Argument(metavar="CARD", help="The card; the first or last letters of its id suffice.")]
+
+
+@app.command("list")
+def list_(
+    all_: Annotated[bool, typer.Option("--all", help="Those that are closed too.", show_default=False)] = False,
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the cards and questions that wait, the nearest deadline first."""
+
+    async def work(session: Session, application: Application) -> int:
+        output = session.output
+        cards = await application.cards(all_=all_)
+        questions = await application.questions()
+        asked = [
+            {"id": str(q.question_id), "text": in_language(q.text, output.language), "command": answer_command(q)}
+            for q in questions
+        ]
+        output.data({"cards": [card_data(standing, output) for standing in cards], "questions": asked})
+        if not cards and not questions:
+            output.show(session.say("approvals-none"))
+        for number, standing in enumerate(cards):
+            output.show(*([Text()] if number else []), *open_card(standing, output))
+        for question in questions:
+            output.show(Text.assemble(("◆ ", HUMAN), in_language(question.text, output.language)))
+            output.show(Text(f"  {answer_command(question)}"))
+        return Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
+
+
+@app.command()
+def show(card: Card, language: Language = None, as_json: AsJson = False) -> None:
+    """Show one card: impact, facts, and its options side by side."""
+
+    async def work(session: Session, application: Application) -> int:
+        standing = await application.card(await find_id(application, CardId, card))
+        session.output.data(card_data(standing, session.output))
+        session.output.show(*whole_card(standing, session.output))
+        return Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
+
+
+@app.command()
+def decide(
+    card: Card,
+    option: Annotated[str, typer.Argument(metavar="OPTION|deny", help="An option of the card, or deny for a no.")],
+    *,
+    reason: Annotated[str, typer.Option(help="Why, in your words.")] = "",
+    as_: As = None,
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
+    """Decide a card, and carry out what follows from it."""
+
+    async def work(session: Session, application: Application) -> int:
+        output = session.output
+        before = await application.card(await find_id(application, CardId, card))
+        chosen = _chosen(before, option)
+        if before.state is CardState.OPEN:
+            _announce(session, before, chosen)
+        after = await application.decide(
+            before.card.card_id, option=chosen.id if chosen else None, reason=reason, by=as_
+        )
+        if after.state is CardState.OPEN:
+            output.data({"card": card_data(after, output), "execution": None})
+            output.show(session.say("approvals-more-needed", given=len(after.decisions), needed=after.card.quorum))
+            return Exit.WAITING
+        session.execution_id = str(before.card.execution_id)
+        with progress_shown(output, session.watch) as watch:
+            outcome = await application.resume(before.card.execution_id, watch=watch)
+        output.data({"card": card_data(after, output), "execution": outcome_data(outcome, output)})
+        output.show(*outcome_lines(outcome, output))
+        return exit_of(outcome.state)
+
+    conduct(work, as_json=as_json, language=language)
+
+
+def _chosen(standing: CardStanding, typed: str) -> Option | None:
+    """Return the option that was typed, or None for a no."""
+    if typed == DENY:
+        return None
+    for option in standing.card.options:
+        if option.id == typed:
+            return option
+    there = [*(option.id for option in standing.card.options), DENY]
+    raise UnknownOption(
+        f"{standing.card.card_id} has no option {typed!r}. Choose one of {', '.join(there)}.",
+        card=str(standing.card.card_id),
+        option=typed,
+        options=[*there],
+    )
+
+
+def _announce(session: Session, standing: CardStanding, chosen: Option | None) -> None:
+    """Say on standard error what is being decided, before it is."""
+    output, say = session.output, session.say
+    output.note(Text.assemble(icon("open"), " ", in_language(standing.card.question, output.language)))
+    if chosen is None:
+        output.note(Text(f"  {say('decide-no')}"))
+        return
+    output.note(Text(f"  {say('decide-yes', option=chosen.id, title=in_language(chosen.title, output.language))}"))
+    for action in chosen.actions:
+        output.note(Text(f"  {say('decide-does', action=action_line(action))}"))
+    if chosen.actions:
+        output.note(Text(f"  {say('decide-reversible' if chosen.reversible else 'decide-irreversible')}"))

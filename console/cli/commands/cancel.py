@@ -1,0 +1,39 @@
+"""`silicon cancel`: end an execution and everything below it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from console.cli.exits import Exit
+from console.cli.options import As, AsJson, Language, command
+from console.cli.render.outcome import outcome_data, outcome_lines
+from console.cli.session import Session, conduct, find_id
+from console.ports import Application
+from contracts import ExecutionId, OrderState
+
+app = command()
+
+
+@app.command()
+def cancel(
+    execution: Annotated[str, typer.Argument(metavar="ID", help="The execution; its first or last letters suffice.")],
+    as_: As = None,
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
+    """Cancel an execution; declared compensations run, the ledger stays whole."""
+
+    async def work(session: Session, application: Application) -> int:
+        execution_id = await find_id(application, ExecutionId, execution)
+        outcome = await application.cancel(execution_id, by=as_)
+        session.output.data(outcome_data(outcome, session.output))
+        if outcome.state is OrderState.RUNNING:
+            session.output.note(session.say("cancel-told"))
+        elif outcome.state is not OrderState.CANCELLED:
+            session.output.note(session.say("cancel-too-late"))
+        session.output.show(*outcome_lines(outcome, session.output))
+        return Exit.DONE if outcome.state in (OrderState.CANCELLED, OrderState.RUNNING) else Exit.FAILED
+
+    conduct(work, as_json=as_json, language=language)

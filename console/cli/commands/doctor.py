@@ -1,0 +1,56 @@
+"""`silicon doctor`: what is broken here, and how to mend it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from console.cli.exits import Exit
+from console.cli.options import AsJson, Language, command
+from console.cli.output import Output
+from console.cli.render.facts import facts
+from console.cli.render.marks import HEALTH
+from console.cli.session import Session, conduct
+from console.doctor import examine
+from console.ports import Application
+from console.views import Examined, Health
+
+app = command()
+
+
+@app.command()
+def doctor(
+    organisation: Annotated[
+        str | None,
+        typer.Argument(metavar="[ORG]", help="Look at its data files and services too.", show_default=False),
+    ] = None,
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
+    """Look at Python, database, sandbox, model and data; exit code 1 when something is broken."""
+
+    async def work(session: Session, application: Application) -> int:
+        found = [*examine(session.settings), *await application.doctor(Path(organisation) if organisation else None)]
+        session.output.data({"healthy": not _broken(found), "examined": found})
+        _show(found, session.output)
+        return Exit.FAILED if _broken(found) else Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
+
+
+def _broken(found: list[Examined]) -> int:
+    return sum(each.health is Health.BROKEN for each in found)
+
+
+def _show(found: list[Examined], output: Output) -> None:
+    for each in found:
+        sign, style = HEALTH[each.health]
+        what = Text(each.what, style=style if each.health is Health.BROKEN else "")
+        output.show(facts([(f"{sign} {each.name}", what)], indent=0, width=14))
+        if each.mend:
+            output.show(Text(f"  {each.mend}", style="dim"))
+    broken = _broken(found)
+    output.show(output.say("doctor-broken", count=broken) if broken else output.say("doctor-healthy"))

@@ -1,0 +1,134 @@
+"""`silicon metrics`: what an organisation measures, and the values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from console.cli.exits import Exit
+from console.cli.options import AsJson, At, Language, Organisation, command, moment, pairs
+from console.cli.render.facts import facts, table
+from console.cli.session import Session, conduct
+from console.cli.words import in_language
+from console.errors import UnknownName
+from console.ports import Application
+from console.views import MetricReading
+from contracts import MetricDefinition
+from runtime.texts import Say
+
+app = command("List metrics, show their definitions and values.")
+Metric = Annotated[str, typer.Argument(metavar="METRIC", help="The metric's name.")]
+
+
+@app.command("list")
+def list_(organisation: Organisation, language: Language = None, as_json: AsJson = False) -> None:
+    """List the metrics of an organisation."""
+
+    async def work(session: Session, application: Application) -> int:
+        metrics = await application.metrics(Path(organisation))
+        session.output.data({"metrics": metrics})
+        say = session.say
+        if not metrics:
+            session.output.show(say("metrics-none"))
+            return Exit.DONE
+        headings = [say(f"metrics-{name}") for name in ("name", "title", "unit", "grains", "dimensions")]
+        rows = [
+            [
+                each.name,
+                in_language(each.title, session.output.language),
+                each.unit,
+                ", ".join(each.grains),
+                ", ".join(each.dimensions),
+            ]
+            for each in metrics
+        ]
+        session.output.show(table(headings, rows))
+        return Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
+
+
+@app.command()
+def show(organisation: Organisation, metric: Metric, language: Language = None, as_json: AsJson = False) -> None:
+    """Show the definition of a metric."""
+
+    async def work(session: Session, application: Application) -> int:
+        found = _named(metric, await application.metrics(Path(organisation)))
+        session.output.data(found)
+        say, words = session.say, session.output.language
+        session.output.show(
+            Text.assemble((found.name, "bold"), "  ", in_language(found.title, words)),
+            facts(
+                [
+                    (say("metrics-meaning"), in_language(found.description, words)),
+                    (say("metrics-unit"), found.unit),
+                    (say("metrics-value"), found.value),
+                    (say("metrics-rests-on"), found.n),
+                    (say("metrics-over"), f"{found.source}: {found.over} where {found.where}"),
+                    (say("metrics-grains"), ", ".join(found.grains)),
+                    (say("metrics-dimensions"), ", ".join(found.dimensions)),
+                    (say("metrics-good"), say(f"direction-{found.good.value}")),
+                    (say("metrics-owner"), found.owner),
+                ]
+            ),
+        )
+        return Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
+
+
+@app.command()
+def value(
+    organisation: Organisation,
+    metric: Metric,
+    *,
+    grain: Annotated[str | None, typer.Option(metavar="hour|day|week|month", help="The period.")] = None,
+    at: At = None,
+    bucket: Annotated[str | None, typer.Option(metavar="PERIOD", help="One period: 2013-02-08.")] = None,
+    where: Annotated[list[str] | None, typer.Option(metavar="DIMENSION=VALUE", help="One slice; repeatable.")] = None,
+    by: Annotated[list[str] | None, typer.Option(metavar="DIMENSION", help="A value for each slice.")] = None,
+    last: Annotated[int, typer.Option(min=1, help="How many periods, without --bucket.")] = 7,
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show values of a metric; missing, zero and not yet known are three different things."""
+
+    async def work(session: Session, application: Application) -> int:
+        slices = pairs("--where", where)
+        readings = await application.metric_values(
+            Path(organisation), metric, grain=grain, at=moment(at), bucket=bucket, where=slices, by=by or (), last=last
+        )
+        session.output.data({"metric": metric, "values": readings})
+        if not readings:
+            session.output.show(session.say("metrics-no-values"))
+        else:
+            session.output.show(_values(readings, session.say))
+        return Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
+
+
+def _named(name: str, metrics: Sequence[MetricDefinition]) -> MetricDefinition:
+    for metric in metrics:
+        if metric.name == name:
+            return metric
+    there = ", ".join(metric.name for metric in metrics) or "none"
+    raise UnknownName(f"There is no metric {name!r}. There are: {there}.", name=name)
+
+
+def _values(readings: Sequence[MetricReading], say: Say) -> RenderableType:
+    dimensions = list(readings[0].dimensions)
+    headings = [say("metrics-period"), *dimensions, say("metrics-value"), say("metrics-n")]
+    rows: list[list[str | Text]] = []
+    for reading in readings:
+        shown: str | Text = f"{reading.value:.6g}" if reading.value is not None else ""
+        if reading.state != "value" or reading.value is None:
+            shown = Text(say(f"metrics-{reading.state.replace('_', '-')}"), style="dim")
+        slices = [str(reading.dimensions[name]) for name in dimensions]
+        rows.append([reading.bucket, *slices, shown, "" if reading.n is None else str(reading.n)])
+    return table(headings, rows, right=(len(headings) - 2, len(headings) - 1))

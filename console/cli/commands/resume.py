@@ -1,0 +1,37 @@
+"""`silicon resume`: go on with an execution where it stood."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from console.cli.exits import exit_of
+from console.cli.options import AsJson, Language, command
+from console.cli.render.live import progress_shown
+from console.cli.render.outcome import outcome_data, outcome_lines
+from console.cli.session import Session, conduct, find_id
+from console.ports import Application
+from contracts import ExecutionId
+
+app = command()
+
+
+@app.command()
+def resume(
+    execution: Annotated[str, typer.Argument(metavar="ID", help="The execution; its first or last letters suffice.")],
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
+    """Go on where an execution stood; finished steps never run again."""
+
+    async def work(session: Session, application: Application) -> int:
+        execution_id = await find_id(application, ExecutionId, execution)
+        session.execution_id = str(execution_id)
+        with progress_shown(session.output, session.watch) as watch:
+            outcome = await application.resume(execution_id, watch=watch)
+        session.output.data(outcome_data(outcome, session.output))
+        session.output.show(*outcome_lines(outcome, session.output))
+        return exit_of(outcome.state)
+
+    conduct(work, as_json=as_json, language=language)

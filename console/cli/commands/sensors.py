@@ -1,0 +1,129 @@
+"""`silicon sensors`: what an organisation watches, and what it notices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from console.cli.exits import Exit, exit_of
+from console.cli.form import to_data
+from console.cli.options import As, AsJson, At, Language, Organisation, command, moment
+from console.cli.output import Output
+from console.cli.render.facts import table
+from console.cli.render.live import progress_shown
+from console.cli.render.outcome import outcome_data, outcome_lines
+from console.cli.session import Session, conduct
+from console.cli.words import moment as moment_text
+from console.cli.words import shell
+from console.ports import Application
+from console.views import Raised, SensorsOutcome
+
+app = command("List sensors, and let them look.")
+
+
+@app.command("list")
+def list_(organisation: Organisation, language: Language = None, as_json: AsJson = False) -> None:
+    """List the sensors of an organisation."""
+
+    async def work(session: Session, application: Application) -> int:
+        sensors = await application.sensors(Path(organisation))
+        session.output.data({"sensors": sensors})
+        say = session.say
+        if not sensors:
+            session.output.show(say("sensors-none"))
+            return Exit.DONE
+        headings = [say(f"sensors-{name}") for name in ("name", "metric", "per", "when", "severity", "raises")]
+        rows = [
+            [
+                each.name,
+                each.metric,
+                ", ".join([each.grain, *each.by]),
+                each.when if each.in_a_row < 2 else f"{each.when}  × {each.in_a_row}",
+                say(f"severity-{each.severity.value}"),
+                each.skill or "",
+            ]
+            for each in sensors
+        ]
+        session.output.show(table(headings, rows))
+        return Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
+
+
+@app.command()
+def run(
+    organisation: Organisation,
+    sensors: Annotated[
+        list[str] | None, typer.Argument(metavar="[SENSOR…]", help="Which ones; else all.", show_default=False)
+    ] = None,
+    *,
+    at: At = None,
+    start: Annotated[bool, typer.Option("--start", help="Run each goal that is raised.", show_default=False)] = False,
+    as_: As = None,
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let sensors look at what is known; a signal raises a goal once."""
+
+    async def work(session: Session, application: Application) -> int:
+        output = session.output
+        with progress_shown(output, session.watch) as watch:
+            outcome = await application.run_sensors(
+                Path(organisation), sensors or (), at=moment(at), start=start, by=as_, watch=watch
+            )
+        output.data(_data(outcome, output))
+        _show(outcome, organisation, at, output)
+        started = [exit_of(raised.execution.state) for raised in outcome.raised if raised.execution is not None]
+        if Exit.FAILED in started:
+            return Exit.FAILED
+        return Exit.WAITING if Exit.WAITING in started else Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
+
+
+def _show(outcome: SensorsOutcome, organisation: str, at: str | None, output: Output) -> None:
+    say = output.say
+    looked = say("sensors-looked", sensors=outcome.sensors, buckets=outcome.buckets, at=moment_text(outcome.at))
+    merged = f" · {say('sensors-merged', count=outcome.merged)}" if outcome.merged else ""
+    output.show(Text(looked + merged, style="dim"))
+    if not outcome.raised:
+        output.show(say("sensors-quiet"))
+    for raised in outcome.raised:
+        output.show(_signal_line(raised, output))
+        if raised.execution is not None:
+            output.show(*outcome_lines(raised.execution, output))
+        elif raised.goal:
+            output.show(Text(f"  {_command(raised, organisation, at)}"))
+
+
+def _signal_line(raised: Raised, output: Output) -> Text:
+    signal, say = raised.signal, output.say
+    kind = signal.kind.value.replace("_", "-")
+    where = ", ".join(f"{name} {value}" for name, value in signal.dimensions.items())
+    value = say("summary-missing") if signal.value is None else f"{signal.value:.6g}"
+    return Text.assemble(
+        ("▲ ", "red" if signal.severity.value in ("critical", "high") else "cyan"),
+        f"{say(f'signal-{kind}')}  ",
+        (signal.sensor, "bold"),
+        f"  {signal.bucket or ''}",
+        f"  {where}" if where else "",
+        f"  {signal.metric or ''} {value}",
+        (f"  {say(f'severity-{signal.severity.value}')}", "dim"),
+    )
+
+
+def _command(raised: Raised, organisation: str, at: str | None) -> str:
+    skill = ("--skill", raised.skill) if raised.skill else ()
+    given = [word for name, value in raised.given.items() for word in ("--with", f"{name}={value}")]
+    known = ("--at", at) if at else ()
+    return shell("silicon", "run", organisation, raised.goal, *skill, *given, *known)
+
+
+def _data(outcome: SensorsOutcome, output: Output) -> dict[str, Any]:
+    data: dict[str, Any] = to_data(outcome)
+    for each, raised in zip(data["raised"], outcome.raised, strict=True):
+        each["execution"] = outcome_data(raised.execution, output) if raised.execution else None
+    return data

@@ -1,0 +1,51 @@
+"""`silicon show`: an execution in full, or one card."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from console.cli.exits import Exit
+from console.cli.form import to_data
+from console.cli.options import AsJson, Language, command
+from console.cli.render.outcome import outcome_data
+from console.cli.render.show import execution_lines
+from console.cli.session import Session, conduct, find_id
+from console.ports import Application
+from contracts import CardId, ExecutionId, Id, OrderId, QuestionId
+
+app = command()
+
+KINDS: tuple[type[Id], ...] = (OrderId, CardId, QuestionId)
+"""What may be named beside an execution; it leads to the execution it belongs to."""
+
+
+@app.command()
+def show(
+    id_: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID", help="An execution, order, card or question; the first or last letters of its id suffice."
+        ),
+    ],
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show every order and step with its state, seconds, numbers, sources and evidence."""
+
+    async def work(session: Session, application: Application) -> int:
+        shown = await application.show(await _execution(application, id_))
+        tree = to_data(shown)
+        session.output.data(tree | {"outcome": outcome_data(shown.outcome, session.output)})
+        session.output.show(*execution_lines(shown, session.output))
+        return Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
+
+
+async def _execution(application: Application, typed: str) -> ExecutionId:
+    for kind in KINDS:
+        if typed.startswith(f"{kind.KIND}/"):
+            return await application.execution_of(await find_id(application, kind, typed))
+    return await find_id(application, ExecutionId, typed)

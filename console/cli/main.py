@@ -1,0 +1,115 @@
+"""The entry of `silicon`: which commands there are, loaded only when one is called."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
+
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "init": ("Organisations", "console.cli.commands.init", "Make a small organisation that works."),
+    "check": ("Organisations", "console.cli.commands.check", "Find every fault of an organisation folder."),
+    "metrics": ("Organisations", "console.cli.commands.metrics", "List metrics, show their values."),
+    "sensors": ("Organisations", "console.cli.commands.sensors", "List sensors, let them look."),
+    "run": ("Work", "console.cli.commands.run", "Hand a goal to an organisation."),
+    "resume": ("Work", "console.cli.commands.resume", "Go on with an execution where it stood."),
+    "cancel": ("Work", "console.cli.commands.cancel", "Cancel an execution and all below it."),
+    "runs": ("Work", "console.cli.commands.runs", "List executions, newest first."),
+    "show": ("Work", "console.cli.commands.show", "Show an execution: every step, number and source."),
+    "events": ("Work", "console.cli.commands.events", "Show what the ledger holds, and follow it."),
+    "approvals": ("Decisions", "console.cli.commands.approvals", "List, show and decide cards."),
+    "answer": ("Decisions", "console.cli.commands.answer", "Answer a question that an execution waits for."),
+    "settings": ("System", "console.cli.commands.settings", "Show every setting, its source and meaning."),
+    "audit": ("System", "console.cli.commands.audit", "Verify that the ledger was not altered."),
+    "contracts": ("System", "console.cli.commands.contracts", "Export the contracts as JSON Schema."),
+    "db": ("System", "console.cli.commands.db", "Show or upgrade the database schema."),
+    "doctor": ("System", "console.cli.commands.doctor", "Look for what is broken."),
+}
+"""Command → where it stands in the help, its module, what it does. Help is made of this table alone."""
+
+
+class Commands(TyperGroup):
+    """The group of all commands; a command's module is imported when it is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command, or None when there is none of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = typer.main.get_command(import_module(COMMANDS[cmd_name][1]).app)
+        command.name = cmd_name
+        return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command of `args`; the names it is compared with for a hint are those of the table."""
+        self.commands = dict.fromkeys(COMMANDS)  # type: ignore[assignment]
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, a section each, without importing one of them."""
+        for section in dict.fromkeys(section for section, _, _ in COMMANDS.values()):
+            with formatter.section(section):
+                formatter.write_dl([(name, help_) for name, (place, _, help_) in COMMANDS.items() if place == section])
+
+
+app = typer.Typer(
+    cls=Commands,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 failed, 2 usage, 3 waiting for a decision.",
+)
+
+
+@app.callback()
+def silicon() -> None:
+    """Hand business processes to a tree of silicon employees, and rely on the result."""
+
+
+def run(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    sys.exit(main(sys.argv[1:] if arguments is None else arguments))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")  # a terminal that has no sign for a letter still shows the rest
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(list(arguments), prog_name="silicon", standalone_mode=False)
+    except TyperException as error:
+        return _misused(error, as_json="--json" in arguments)
+    except typer.Abort:
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read has seen enough
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _misused(error: Any, *, as_json: bool) -> int:
+    """Say what was wrong with the command line; return its exit code, which is 2."""
+    message = error.format_message()
+    if as_json:
+        print(json.dumps({"error": {"code": "USAGE", "message": message, "facts": {}}}, ensure_ascii=False))
+    elif message.startswith("Usage:"):
+        print(message, file=sys.stderr)  # a group without its command
+    else:
+        print(message if message.endswith((".", "?")) else f"{message}.", file=sys.stderr)
+        context = getattr(error, "ctx", None)
+        print(f"`{context.command_path if context else 'silicon'} --help` shows how it is used.", file=sys.stderr)
+    return int(error.exit_code)

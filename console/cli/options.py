@@ -1,0 +1,67 @@
+"""Options that several commands share, worded once."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from runtime.errors import InvalidArguments
+
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Answer as one JSON value on standard output.", show_default=False)
+]
+Language = Annotated[
+    str | None, typer.Option("--language", metavar="en|zh", help="Language of the answer.", show_default=False)
+]
+As = Annotated[
+    str | None,
+    typer.Option("--as", metavar="PERSON", help="Who acts, as named in org.yaml; else your login.", show_default=False),
+]
+At = Annotated[
+    str | None,
+    typer.Option(
+        "--at",
+        metavar="LOCALTIME",
+        help="See only what was known then: 2013-02-08T17:00, local time of the organisation.",
+        show_default=False,
+    ),
+]
+Organisation = Annotated[str, typer.Argument(metavar="ORG", help="The organisation's folder.")]
+
+
+def command(help_: str = "") -> typer.Typer:
+    """Return an empty command; with `help_` one that has sub-commands."""
+    return typer.Typer(
+        help=help_ or None,
+        no_args_is_help=bool(help_),
+        add_completion=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+
+
+def moment(text: str | None) -> datetime | None:
+    """Return the moment that `--at` means; naive is local time of the organisation."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidArguments(
+            f"--at: {text!r} is not a moment. Write it as 2013-02-08T17:00, local time of the organisation.", at=text
+        ) from None
+
+
+def pairs(option: str, texts: list[str] | None) -> dict[str, str]:
+    """Return `key=value` texts as a mapping; a key without value or given twice is refused."""
+    values: dict[str, str] = {}
+    for text in texts or []:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise InvalidArguments(f"{option}: {text!r} is not NAME=VALUE.", typed=text)
+        if key.strip() in values:
+            raise InvalidArguments(f"{option}: {key.strip()} is given twice.", typed=text)
+        values[key.strip()] = value
+    return values

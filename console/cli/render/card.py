@@ -1,0 +1,194 @@
+"""A decision card on a terminal: the question, the facts, and options whose lines can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from console.cli.form import to_data
+from console.cli.output import Output
+from console.cli.render.facts import Pair, facts, label_width
+from console.cli.render.marks import HUMAN, icon, word
+from console.cli.words import in_language, moment, one_line, shell
+from console.views import CardStanding, CardState
+from contracts import Action, Json, Option, Question
+
+DENY = "deny"
+"""What is typed in the place of an option for a no to all of them."""
+
+
+def decide_command(standing: CardStanding, option: str) -> str:
+    """Return the command that decides, as a person who may decide would type it."""
+    who = ("--as", standing.deciders[0]) if standing.deciders else ()
+    return shell("silicon", "approvals", "decide", str(standing.card.card_id), option, *who)
+
+
+def answer_command(question: Question) -> str:
+    """Return the command that answers a question."""
+    return shell("silicon", "answer", str(question.question_id), question.choices[0] if question.choices else "TEXT")
+
+
+def card_line(standing: CardStanding, output: Output) -> Text:
+    """Return a card in one line: state, question, deadline."""
+    state = standing.state.value if standing.outcome is None else standing.outcome.value
+    line = Text.assemble(icon(state), " ", in_language(standing.card.question, output.language))
+    if standing.deadline is not None:
+        line.append(f"  {output.say('card-until', deadline=moment(standing.deadline))}", style=HUMAN)
+    return line
+
+
+def open_card(standing: CardStanding, output: Output) -> Iterator[RenderableType]:
+    """Yield an open card in short: the question, and the command for each choice."""
+    yield card_line(standing, output)
+    choices = [(option.id, in_language(option.title, output.language)) for option in standing.card.options]
+    choices.append((DENY, output.say("card-none-of-these")))
+    for option, title in choices:
+        yield Text.assemble("  ", decide_command(standing, option), ("  # " + title, "dim"))
+
+
+def whole_card(standing: CardStanding, output: Output) -> Iterator[RenderableType]:
+    """Yield everything a person has to know to decide."""
+    say, card, language = output.say, standing.card, output.language
+    yield card_line(standing, output)
+    yield facts(_pairs(standing, output))
+    for option in card.options:
+        chosen = standing.option == option.id
+        yield Text()
+        yield Text.assemble(
+            ("✓ " if chosen else "  ", "green"), (option.id, "bold"), "  ", in_language(option.title, language)
+        )
+        yield facts(option_pairs(option, output), indent=4, width=_option_width(output))
+    for decision in standing.decisions:
+        yield Text()
+        what = say("card-decided-for", option=decision.option) if decision.option else say("card-decided-no")
+        yield Text(f"  {decision.by} · {moment(decision.at)} · {what}")
+        if decision.reason:
+            yield Text(f"  {one_line(decision.reason, 200)}", style="dim")
+    if standing.state is CardState.OPEN:
+        yield Text()
+        yield from list(open_card(standing, output))[1:]
+
+
+def option_pairs(option: Option, output: Output) -> list[Pair]:
+    """Return the five lines by which options are compared, and what each would do."""
+    say, language = output.say, output.language
+    pairs: list[Pair] = [
+        (say("option-benefit"), in_language(option.benefit, language)),
+        (say("option-risk"), in_language(option.risk, language)),
+        (say("option-cost"), in_language(option.cost, language)),
+        (say("option-undo"), _undo(option, output)),
+        (say("option-confidence"), say(f"confidence-{option.confidence.value}")),
+    ]
+    pairs += [(say("option-does"), action_line(action)) for action in option.actions]
+    pairs += [(say("option-undo-does"), action_line(action)) for action in option.undo]
+    return pairs
+
+
+def action_line(action: Action) -> str:
+    """Return an effect exactly as it will happen."""
+    arguments = ", ".join(f"{name}: {_short(value)}" for name, value in action.arguments.items())
+    return f"{action.by} → {action.use}({arguments})"
+
+
+def card_data(standing: CardStanding, output: Output) -> dict[str, Any]:
+    """Return the JSON form of a card; `command` decides for its first option."""
+    card, language = standing.card, output.language
+    return {
+        "id": str(card.card_id),
+        "kind": card.kind.value,
+        "state": standing.state.value,
+        "outcome": standing.outcome.value if standing.outcome else None,
+        "option": standing.option,
+        "question": in_language(card.question, language),
+        "impact": in_language(card.impact, language),
+        "options": [
+            {
+                "id": option.id,
+                "title": in_language(option.title, language),
+                "benefit": in_language(option.benefit, language),
+                "risk": in_language(option.risk, language),
+                "cost": in_language(option.cost, language),
+                "reversible": option.reversible,
+                "confidence": option.confidence.value,
+                "actions": to_data(option.actions),
+                "undo": to_data(option.undo),
+                "command": decide_command(standing, option.id),
+            }
+            for option in card.options
+        ],
+        "facts": to_data(card.facts),
+        "who": list(standing.who),
+        "deciders": list(standing.deciders),
+        "deadline": standing.deadline.isoformat() if standing.deadline else None,
+        "decisions": to_data(standing.decisions),
+        "execution_id": str(card.execution_id),
+        "command": decide_command(standing, card.options[0].id),
+        "deny_command": decide_command(standing, DENY),
+    }
+
+
+def _pairs(standing: CardStanding, output: Output) -> list[Pair]:
+    say, card = output.say, standing.card
+    state = standing.state.value if standing.outcome is None else standing.outcome.value
+    pairs: list[Pair] = [
+        (say("card-state"), word(state, say)),
+        (say("card-impact"), in_language(card.impact, output.language)),
+    ]
+    pairs += [(name.replace("_", " "), _fact(value)) for name, value in card.facts.items()]
+    pairs.append((say("card-who"), ", ".join(standing.who)))
+    if card.quorum > 1:
+        pairs.append((say("card-quorum"), str(card.quorum)))
+    pairs += [
+        (say("card-rule"), f"{card.policy} · {card.mode.value}"),
+        (say("card-asked-by"), card.requested_by),
+        (say("card-id"), str(card.card_id)),
+        (say("card-execution"), str(card.execution_id)),
+    ]
+    return pairs
+
+
+def _fact(value: Json) -> str:
+    if isinstance(value, dict) and "value" in value:
+        source = value.get("source")
+        return f"{_short(value['value'])}" + (f"  ({_short(source)})" if source else "")
+    return _short(value)
+
+
+def _short(value: Json) -> str:
+    match value:
+        case list():
+            inner = ", ".join(_short(item) for item in value[:5])
+            return f"[{inner}{', …' if len(value) > 5 else ''}]"
+        case dict():
+            return "{" + ", ".join(f"{name}: {_short(item)}" for name, item in value.items()) + "}"
+        case None:
+            return "—"
+        case float():
+            return f"{value:.6g}"
+    return str(value)
+
+
+def _undo(option: Option, output: Output) -> str:
+    if not option.actions:
+        return output.say("option-nothing-to-undo")
+    return output.say("option-undo-yes" if option.reversible else "option-undo-no")
+
+
+def _option_width(output: Output) -> int:
+    keys = ("benefit", "risk", "cost", "undo", "confidence", "does", "undo-does")
+    return label_width([output.say(f"option-{key}") for key in keys])
+
+
+__all__ = [
+    "DENY",
+    "action_line",
+    "answer_command",
+    "card_data",
+    "card_line",
+    "decide_command",
+    "open_card",
+    "whole_card",
+]

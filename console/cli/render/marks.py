@@ -1,0 +1,47 @@
+"""The icon and colour of each state; the word beside them comes from the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.text import Text
+
+from console.views import Health
+from runtime.texts import Say
+
+HUMAN = "dark_orange"
+"""Only for what waits for a person."""
+
+MARKS: Mapping[str, tuple[str, str]] = {
+    "pending": ("○", "dim"),
+    "running": ("●", "cyan"),
+    "waiting": ("◆", HUMAN),
+    "done": ("✓", "green"),
+    "partial": ("◐", "red"),
+    "failed": ("✗", "red"),
+    "cancelled": ("⊘", "dim"),
+    "skipped": ("–", "dim"),
+    "open": ("◆", HUMAN),
+    "approved": ("✓", "green"),
+    "denied": ("✗", "red"),
+    "expired": ("⊘", "dim"),
+    "withdrawn": ("⊘", "dim"),
+}
+"""State of an order, step or card → icon and style."""
+
+HEALTH: Mapping[Health, tuple[str, str]] = {
+    Health.GOOD: ("✓", "green"),
+    Health.NOTE: ("○", "dim"),
+    Health.BROKEN: ("✗", "red"),
+}
+
+
+def icon(state: str) -> Text:
+    """Return the icon of a state."""
+    sign, style = MARKS[state]
+    return Text(sign, style=style)
+
+
+def word(state: str, say: Say) -> Text:
+    """Return the word of a state."""
+    return Text(say(f"state-{state}"), style=MARKS[state][1])

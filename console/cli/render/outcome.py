@@ -1,0 +1,95 @@
+"""How an execution ended, in a few lines: what was found, what was delivered, who has to decide what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from console.cli.form import to_data
+from console.cli.output import Output
+from console.cli.render.card import answer_command, card_data, open_card
+from console.cli.render.facts import Pair, facts
+from console.cli.render.marks import HUMAN, icon, word
+from console.cli.words import in_language, seconds, shell
+from console.views import ExecutionOutcome
+from contracts import OrderState
+
+
+def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[RenderableType]:
+    """Yield the outcome for people."""
+    say = output.say
+    yield headline(outcome, output)
+    pairs: list[Pair] = []
+    for found in outcome.findings:
+        sure = say(f"confidence-{found.confidence.value}")
+        pairs.append((say("outcome-found"), f"{found.statement} ({sure})"))
+    if outcome.error is not None:
+        pairs.append((say("outcome-failed"), f"{outcome.error.message} [{outcome.error.code}]"))
+    if pairs:
+        yield facts(pairs, width=8)
+    for product in outcome.products:
+        where = str(product.path) if product.path else product.sha256
+        yield Text.assemble((f"  {say('outcome-product'):<8}  ", "dim"), where, (f"  {product.title}", "dim"))
+    yield Text.assemble((f"  {say('outcome-details'):<8}  ", "dim"), shell("silicon", "show", outcome.execution_id))
+    for standing in outcome.cards:
+        yield Text()
+        yield from open_card(standing, output)
+    for question in outcome.questions:
+        yield Text()
+        yield Text.assemble(("◆ ", HUMAN), in_language(question.text, output.language))
+        yield Text(f"  {answer_command(question)}")
+    if outcome.state in (OrderState.FAILED, OrderState.RUNNING) and not outcome.repeated:
+        yield Text()
+        yield Text(say(f"outcome-next-{outcome.state.value}", command=shell("silicon", "resume", outcome.execution_id)))
+
+
+def headline(outcome: ExecutionOutcome, output: Output) -> Text:
+    """Return the first line: the state, the goal, what it took."""
+    say = output.say
+    state = outcome.state.value
+    took = say("outcome-took", seconds=seconds(outcome.usage.seconds), steps=outcome.usage.steps)
+    costs = [str(money) for money in outcome.usage.money]
+    line = Text.assemble(icon(state), " ", word(state, say), "  ", (outcome.goal, "bold"))
+    line.append(f"  {' · '.join([took, *costs])}", style="dim")
+    if outcome.repeated:
+        line.append(f"  {say('outcome-repeated')}", style="dim")
+    return line
+
+
+def outcome_data(outcome: ExecutionOutcome, output: Output) -> dict[str, Any]:
+    """Return the JSON form of an outcome."""
+    return {
+        "execution_id": str(outcome.execution_id),
+        "state": outcome.state.value,
+        "organisation": outcome.organisation,
+        "goal": outcome.goal,
+        "skill": outcome.skill,
+        "findings": to_data(outcome.findings),
+        "products": [
+            {
+                "title": product.title,
+                "kind": product.kind,
+                "path": str(product.path) if product.path else None,
+                "sha256": product.sha256,
+            }
+            for product in outcome.products
+        ],
+        "cards": [card_data(standing, output) for standing in outcome.cards],
+        "questions": [
+            {
+                "id": str(question.question_id),
+                "text": in_language(question.text, output.language),
+                "choices": list(question.choices),
+                "deadline": question.deadline.isoformat() if question.deadline else None,
+                "command": answer_command(question),
+            }
+            for question in outcome.questions
+        ],
+        "usage": to_data(outcome.usage),
+        "output": to_data(outcome.output),
+        "error": to_data(outcome.error),
+        "repeated": outcome.repeated,
+    }

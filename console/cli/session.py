@@ -1,0 +1,103 @@
+"""What every command goes through: settings, language, log, and errors turned into words and exit codes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+import typer
+
+from console.cli.exits import Exit
+from console.cli.output import Output
+from console.cli.problems import tell, tell_interrupted, tell_unexpected, unwrap
+from console.ids import choose
+from console.ports import AnyId, Application, OpenApplication
+from console.texts import LANGUAGES, say_in
+from contracts import Event
+from runtime.errors import InvalidArguments, SiliconError
+from runtime.settings.home import find_home
+from runtime.settings.load import Settings, load
+from runtime.telemetry.logs import FILE, start_logs
+from runtime.telemetry.redaction import register
+from runtime.texts import Say
+
+
+@dataclass
+class Session:
+    """One command at work."""
+
+    settings: Settings
+    output: Output
+    execution_id: str | None = None
+    """The execution that this command runs, once it has begun."""
+
+    @property
+    def say(self) -> Say:
+        """The catalogue in the language of the answer."""
+        return self.output.say
+
+    def watch(self, event: Event) -> None:
+        """Remember which execution runs, so that Ctrl-C can say how to go on."""
+        if event.execution_id is not None:
+            self.execution_id = str(event.execution_id)
+
+
+Task = Callable[[Session, Application], Awaitable[int]]
+
+
+def conduct(task: Task, *, as_json: bool, language: str | None) -> None:
+    """Run a command that needs the application, and leave with its exit code."""
+
+    def work(session: Session) -> int:
+        return asyncio.run(_with_application(session, task))
+
+    conduct_alone(work, as_json=as_json, language=language)
+
+
+def conduct_alone(work: Callable[[Session], int], *, as_json: bool, language: str | None) -> None:
+    """Run a command that needs the settings only, and leave with its exit code."""
+    output = Output(say_in(language or "en"), language or "en", as_json=as_json)
+    log = find_home({}, Path.cwd()) / FILE
+    session: Session | None = None
+    try:
+        session = _start(output, as_json=as_json, language=language)
+        output, log = session.output, start_logs(session.settings.log, session.settings.home)
+        code = work(session)
+    except KeyboardInterrupt:
+        code = tell_interrupted(output, session.execution_id if session else None)
+    except BrokenPipeError:
+        raise
+    except Exception as raised:  # the last place before the user
+        error = unwrap(raised)
+        code = tell(error, output) if isinstance(error, SiliconError) else tell_unexpected(error, output, log)
+    raise typer.Exit(int(code))
+
+
+async def find_id(application: Application, kind: type[AnyId], typed: str) -> AnyId:
+    """Return the id that was typed in full or in part."""
+    return choose(kind, typed, await application.ids(kind))
+
+
+def opener() -> OpenApplication:
+    """Return what opens the application. It is imported here: nothing else of the command line costs as much."""
+    return cast(OpenApplication, import_module("console.application").open_application)
+
+
+def _start(output: Output, *, as_json: bool, language: str | None) -> Session:
+    if language is not None and language not in LANGUAGES:
+        raise InvalidArguments(f"--language: {language!r} is not one of {', '.join(LANGUAGES)}.", language=language)
+    settings = load({"language": language} if language else None)
+    register(secret.get_secret_value() for secret in settings.secrets())
+    return Session(settings, Output(say_in(settings.language), settings.language, as_json=as_json))
+
+
+async def _with_application(session: Session, task: Task) -> int:
+    async with opener()(session.settings) as application:
+        return await task(session, application)
+
+
+__all__ = ["Exit", "Session", "conduct", "conduct_alone", "find_id"]

@@ -1,0 +1,129 @@
+"""Values of a plan's parameters as people type them: the declaration says what the text means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from difflib import get_close_matches
+
+from contracts import Json, Money, Parameter, ValueType
+from runtime.errors import InvalidArguments
+
+
+def read_values(given: Mapping[str, str], declared: Mapping[str, Parameter]) -> dict[str, Json]:
+    """Return the values that `given` means; parameters that are not given are left out.
+
+    Raises:
+        InvalidArguments: names that are not declared, values that do not fit, values that are missing; all at once.
+    """
+    values: dict[str, Json] = {}
+    faults: list[Json] = []
+    for name, text in given.items():
+        if name not in declared:
+            faults.append(_unknown(name, declared))
+            continue
+        try:
+            values[name] = _read(text, declared[name])
+        except ValueError as error:
+            faults.append(f"{name}: {error}")
+    for name, parameter in declared.items():
+        if parameter.must_be_given and name not in given:
+            faults.append(f"{name} is missing; give it with --with {name}=VALUE ({parameter.type.value}).")
+    if faults:
+        raise InvalidArguments("\n".join(map(str, faults)), faults=faults)
+    return values
+
+
+def _unknown(name: str, declared: Mapping[str, Parameter]) -> str:
+    close = get_close_matches(name, declared, n=1)
+    if close:
+        return f"{name} is not a parameter. Did you mean {close[0]}?"
+    there = f"There are: {', '.join(declared)}." if declared else "The skill takes none."
+    return f"{name} is not a parameter. {there}"
+
+
+def _read(text: str, parameter: Parameter) -> Json:
+    value = _READERS.get(parameter.type, _any)(text)
+    if parameter.choices and value not in parameter.choices:
+        allowed = ", ".join(str(choice) for choice in parameter.choices)
+        raise ValueError(f"{text!r} is not one of {allowed}.")
+    return value
+
+
+def _integer(text: str) -> Json:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a whole number.") from None
+
+
+def _number(text: str) -> Json:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number.") from None
+    return int(value) if value.is_integer() and "e" not in text.lower() and "." not in text else value
+
+
+def _boolean(text: str) -> Json:
+    word = text.strip().lower()
+    if word not in ("true", "false", "yes", "no"):
+        raise ValueError(f"{text!r} is not true or false.")
+    return word in ("true", "yes")
+
+
+def _date(text: str) -> Json:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError(f"{text!r} is not a date; write it as 2013-02-08.") from None
+
+
+def _moment(text: str) -> Json:
+    try:
+        return datetime.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError(f"{text!r} is not a moment; write it as 2013-02-08T17:00.") from None
+
+
+def _money(text: str) -> Json:
+    return Money.parse(text).to_json()
+
+
+def _structure(kind: type) -> Callable[[str], Json]:
+    def read(text: str) -> Json:
+        try:
+            value: Json = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"{text!r} is not JSON: {error}.") from None
+        if not isinstance(value, kind):
+            raise ValueError(f"{text!r} is not a JSON {'array' if kind is list else 'object'}.")
+        return value
+
+    return read
+
+
+def _any(text: str) -> Json:
+    try:
+        value: Json = json.loads(text)
+    except ValueError:
+        return text
+    return value
+
+
+def _text(text: str) -> Json:
+    return text
+
+
+_READERS: Mapping[ValueType, Callable[[str], Json]] = {
+    ValueType.STRING: _text,
+    ValueType.INTEGER: _integer,
+    ValueType.NUMBER: _number,
+    ValueType.BOOLEAN: _boolean,
+    ValueType.DATE: _date,
+    ValueType.DATE_TIME: _moment,
+    ValueType.MONEY: _money,
+    ValueType.ARRAY: _structure(list),
+    ValueType.OBJECT: _structure(dict),
+}

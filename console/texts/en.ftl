@@ -1,0 +1,249 @@
+# English. The keys of this file and of zh.ftl are the same; a test compares them.
+# Numbers keep their whole, units follow after a no-break space, a button or command is a verb.
+
+## States: of an execution, order, step or card
+
+state-pending = not started
+state-running = running
+state-waiting = waiting for a decision
+state-done = done
+state-partial = partly done
+state-failed = failed
+state-cancelled = cancelled
+state-skipped = skipped
+state-open = open
+state-closed = closed
+state-approved = approved
+state-denied = denied
+state-expired = expired
+state-withdrawn = withdrawn
+
+confidence-high = high confidence
+confidence-medium = medium confidence
+confidence-low = low confidence
+
+severity-critical = critical
+severity-high = high
+severity-medium = medium
+severity-low = low
+
+direction-up = more is better
+direction-down = less is better
+direction-neutral = neither way
+
+## Errors and interruptions
+
+error-unexpected = Something unexpected happened; the details are in { $log }.
+interrupted = Stopped. Nothing was started.
+interrupted-resumable = Stopped. What is finished is kept; go on with: { $command }
+
+## Progress
+
+progress-accepted = { $employee } starts { $skill }
+
+## The outcome of an execution
+
+outcome-found = Found
+outcome-failed = Why
+outcome-product = Report
+outcome-details = Details
+outcome-took = { $steps ->
+    [one] { $steps } step, { $seconds }
+   *[other] { $steps } steps, { $seconds }
+}
+outcome-repeated = this key was used before, nothing new was run
+outcome-next-failed = Mend the cause, then go on where it stood: { $command }
+outcome-next-running = Another process is at work on it. Should it have stopped: { $command }
+
+## Cards and decisions
+
+card-until = until { $deadline }
+card-none-of-these = none of these
+card-state = State
+card-impact = Impact
+card-who = Decides
+card-quorum = Yes needed
+card-rule = Rule
+card-asked-by = Asked by
+card-id = Card
+card-execution = Execution
+card-decided-for = yes to { $option }
+card-decided-no = no to all
+
+option-benefit = Benefit
+option-risk = Risk
+option-cost = Cost
+option-undo = Undo
+option-undo-yes = can be taken back
+option-undo-no = cannot be taken back
+option-nothing-to-undo = nothing is done
+option-confidence = Confidence
+option-does = Does
+option-undo-does = Taken back by
+
+approvals-none = Nothing waits for a decision.
+approvals-more-needed = The decision is written: { $given } of { $needed }. The card stays open until the others have said yes.
+decide-yes = Approve { $option }: { $title }
+decide-no = Deny: none of the options
+decide-does = This happens: { $action }
+decide-reversible = It can be taken back.
+decide-irreversible = It cannot be taken back.
+
+cancel-told = Another process runs it and was told to stop.
+cancel-too-late = It had ended before; nothing was cancelled.
+
+## Executions
+
+runs-none = Nothing was run yet.
+runs-state = state
+runs-goal = goal
+runs-asked = asked
+runs-seconds = took
+runs-id = execution
+runs-not-held = stopped, can be resumed
+
+show-asked = asked by { $by }, { $at }
+show-known-at = known at { $at }
+show-trace = trace { $trace }
+show-order = { $order }
+show-slot = slot { $slot }
+show-revised = plan revised: { $why }
+show-seal = evidence sealed { $seal }
+show-result = result
+show-query = query
+show-data = data
+show-evidence = { $count ->
+    [one] { $count } piece of evidence
+   *[other] { $count } pieces of evidence
+}
+show-attempts = { $count } attempts
+show-file = file { $name }
+show-waits-for = waits for { $id }
+
+summary-items = { $count ->
+    [one] { $count } item
+   *[other] { $count } items
+}
+summary-fields = { $count ->
+    [one] { $count } field
+   *[other] { $count } fields
+}
+summary-missing = missing
+summary-yes = yes
+summary-no = no
+summary-more = … and { $count } more
+
+## Organisations
+
+check-faults = { $count ->
+    [one] { $count } fault. Nothing was run.
+   *[other] { $count } faults. Nothing was run.
+}
+check-good = { $organisation } has no fault.
+check-count-employees = { $count ->
+    [one] { $count } employee
+   *[other] { $count } employees
+}
+check-count-skills = { $count ->
+    [one] { $count } skill
+   *[other] { $count } skills
+}
+check-count-metrics = { $count ->
+    [one] { $count } metric
+   *[other] { $count } metrics
+}
+check-count-sensors = { $count ->
+    [one] { $count } sensor
+   *[other] { $count } sensors
+}
+check-count-rules = { $count ->
+    [one] { $count } rule
+   *[other] { $count } rules
+}
+check-count-people = { $count ->
+    [one] { $count } person
+   *[other] { $count } people
+}
+check-count-connections = { $count ->
+    [one] { $count } connection
+   *[other] { $count } connections
+}
+
+init-made = Made { $folder }: a shop with four weeks of sales.
+init-next = Next:
+
+## Metrics and sensors
+
+metrics-none = This organisation has no metrics.
+metrics-no-values = There is no value for that.
+metrics-name = metric
+metrics-title = title
+metrics-meaning = Meaning
+metrics-unit = unit
+metrics-value = value
+metrics-rests-on = Rests on
+metrics-over = Rows
+metrics-grains = per
+metrics-dimensions = by
+metrics-good = Good
+metrics-owner = Owner
+metrics-period = period
+metrics-n = rows
+metrics-missing = missing
+metrics-not-yet-known = not yet known
+
+sensors-none = This organisation has no sensors.
+sensors-name = sensor
+sensors-metric = metric
+sensors-per = per
+sensors-when = when
+sensors-severity = matters
+sensors-raises = raises
+sensors-looked = { $sensors ->
+    [one] { $sensors } sensor
+   *[other] { $sensors } sensors
+} looked at { $buckets ->
+    [one] { $buckets } period
+   *[other] { $buckets } periods
+}, as known at { $at }
+sensors-merged = { $count ->
+    [one] { $count } signal was raised before
+   *[other] { $count } signals were raised before
+}
+sensors-quiet = Nothing to report.
+signal-threshold = Over the threshold
+signal-cleared = Back to normal
+signal-no-data = No data
+signal-not-enough-history = Not enough history
+signal-sensor-failed = The sensor failed
+
+## System
+
+settings-all-default = Every setting is at its default.
+settings-name = setting
+settings-value = value
+settings-source = source
+settings-default = default
+settings-meaning = meaning
+
+audit-clean = The ledger is as it was written: { $events } events.
+audit-faults = { $count ->
+    [one] { $count } row does not fit its chain.
+   *[other] { $count } rows do not fit their chain.
+}
+audit-place = { $stream } version { $version }
+
+contracts-written = { $count } schemas written to { $folder }
+
+db-current = The schema is the one of this program.
+db-not-current = The schema is not the one of this program; run silicon db upgrade.
+db-no-tables = no tables yet
+db-address = Database
+db-revision = Schema
+db-newest = Program
+
+doctor-healthy = Nothing is broken.
+doctor-broken = { $count ->
+    [one] { $count } thing is broken.
+   *[other] { $count } things are broken.
+}
