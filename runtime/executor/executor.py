@@ -142,13 +142,14 @@ class Executor:
             return lease
         held = next(iter(await self._store.leases.live(execution_id)), None)
         who = "another process" if held is None else held.holder
-        until = "any moment" if held is None else held.expires_at.isoformat(timespec="seconds")
+        until = self._clock.now() if held is None else held.expires_at
+        left_s = max(0, round((until - self._clock.now()).total_seconds()))
         raise ExecutionBusy(
-            f"{execution_id} is being worked on by {who}; its lease runs until {until} and may be renewed. "
+            f"{execution_id} is being worked on by {who}, whose lease runs for another {left_s} s and may be renewed. "
             "Follow it with `silicon show`, or wait until it is done.",
             execution_id=execution_id,
             holder=who,
-            until=until,
+            until=until.isoformat(timespec="seconds"),
         )
 
     async def _acquire(self, execution_id: ExecutionId) -> Lease | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from contracts import ExecutionId, ExecutionRequest, StatusReport
+from contracts import ExecutionId, ExecutionRequest, Name, StatusReport
 from runtime.canonical import clean, sha256
 from runtime.errors import VersionConflict
 from runtime.executor import states
@@ -17,6 +17,12 @@ from runtime.ledger.port import Append, Lease, Ledger, NewEvent
 
 _TRIES = 10
 """How often a fact is offered again when somebody else wrote to the stream between reading and writing."""
+
+
+class _Common(TypedDict):
+    execution_id: ExecutionId
+    organisation: Name
+    trace_id: str
 
 
 class Record:
@@ -35,14 +41,17 @@ class Record:
         """Store a request and return its execution: the earlier one for a key that was used before."""
         execution_id = ExecutionId.new()
         data = {"request": request.to_json(), "organisation_sha256": organisation_sha256, "home": str(home)}
-        trace_id = secrets.token_hex(16)
-        requested = _append(execution_id, execution_id, request, 0, states.REQUESTED, data, trace_id)
+        common: _Common = {
+            "execution_id": execution_id,
+            "organisation": request.organisation,
+            "trace_id": secrets.token_hex(16),
+        }
+        requested = _append(execution_id, 0, states.REQUESTED, data, **common)
         if request.idempotency_key is None:
             await self._ledger.append(requested, blobs=blobs)
             return execution_id
         stream = f"request/{request.organisation}/{sha256(request.idempotency_key.encode())}"
-        claimed = {"execution_id": execution_id}
-        claim = _append(stream, execution_id, request, 0, "request.claimed", claimed, trace_id)
+        claim = _append(stream, 0, "request.claimed", {"execution_id": execution_id}, **common)
         try:
             await self._ledger.append(claim, requested, blobs=blobs)
         except VersionConflict:
@@ -58,7 +67,14 @@ class Record:
             view = await self.view(execution_id)
             state_after(view.state, event_type)
             append = _append(
-                execution_id, execution_id, view.request, view.version, event_type, data, view.trace_id, lease
+                execution_id,
+                view.version,
+                event_type,
+                data,
+                execution_id=execution_id,
+                organisation=view.request.organisation,
+                trace_id=view.trace_id,
+                lease=lease,
             )
             try:
                 (event,) = await self._ledger.append(append)
@@ -79,11 +95,12 @@ class Record:
 
 def _append(
     stream: str,
-    execution_id: ExecutionId,
-    request: ExecutionRequest,
     version: int,
     event_type: str,
     data: Mapping[str, Any],
+    *,
+    execution_id: ExecutionId,
+    organisation: Name,
     trace_id: str,
     lease: Lease | None = None,
 ) -> Append:
@@ -91,8 +108,8 @@ def _append(
         stream=stream,
         events=[NewEvent(event_type, {key: clean(value) for key, value in data.items()})],
         expected_version=version,
-        organisation=request.organisation,
-        source=f"/organisation/{request.organisation}/executor",
+        organisation=organisation,
+        source=f"/organisation/{organisation}/executor",
         execution_id=execution_id,
         trace_id=trace_id,
         leases=() if lease is None else (lease,),

@@ -16,10 +16,10 @@ from tests.fakes.clock import HandClock
 pytestmark = pytest.mark.anyio
 
 
-def fact(stream: str, version: int, *, type: str = "step.finished", **rest: Any) -> Append:
+def fact(stream: str, version: int, *, event: str = "step.finished", **rest: Any) -> Append:
     data = rest.pop("data", {"step": "one"})
     rest = {"organisation": "acme", "source": "/organisation/acme", **rest}
-    return Append(stream, [NewEvent(type, data)], version, **rest)
+    return Append(stream, [NewEvent(event, data)], version, **rest)
 
 
 async def test_what_was_appended_is_read_again(store: SqlStore, clock: HandClock) -> None:
@@ -106,8 +106,8 @@ async def test_a_released_lease_stops_the_append(store: SqlStore) -> None:
 
 
 async def test_streams_are_told_by_kind_organisation_last_type_and_prefix(store: SqlStore) -> None:
-    await store.ledger.append(fact("card/b", 0, type="card.raised"), fact("card/B", 0, type="card.raised"))
-    await store.ledger.append(fact("card/a", 0, type="card.raised"), fact("card/a", 1, type="card.decided"))
+    await store.ledger.append(fact("card/b", 0, event="card.raised"), fact("card/B", 0, event="card.raised"))
+    await store.ledger.append(fact("card/a", 0, event="card.raised"), fact("card/a", 1, event="card.decided"))
     await store.ledger.append(fact("card/c", 0, organisation="other"), fact("order/b", 0))
 
     assert await store.ledger.streams("card", organisation="acme") == ["card/b", "card/B", "card/a"]

@@ -1,0 +1,338 @@
+"""Executions: claimed by one, kept alive, cancelled, resumed, finished once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from contracts import CardId, ExecutionId, ExecutionRequest, OrderState, StatusReport
+from runtime.errors import BusinessRefusal, ExecutionBusy, LedgerUnavailable, NotFound, StaleWriter
+from runtime.executor import ExecutionRun, ExecutionState, Executor
+from runtime.ledger.port import Append, NewEvent
+from runtime.ledger.store import SqlStore
+from runtime.settings import ExecutorSettings
+from tests.fakes.clock import HandClock
+
+pytestmark = pytest.mark.anyio
+FAST = ExecutorSettings(lease_s=15, renew_s=0.01, cancel_grace_s=0.05)
+Work = Callable[[ExecutionRun], Awaitable[StatusReport]]
+
+
+class Doing:
+    """A body made of one function, which remembers its runs."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.runs: list[ExecutionRun] = []
+        self.begun = asyncio.Event()
+
+    async def run(self, run: ExecutionRun) -> StatusReport:
+        self.runs.append(run)
+        self.begun.set()
+        return await self.work(run)
+
+
+def report(run: ExecutionRun, state: OrderState = OrderState.DONE, **rest: object) -> StatusReport:
+    return StatusReport.model_validate({"order_id": run.root_order_id, "state": state, **rest})
+
+
+async def done(run: ExecutionRun) -> StatusReport:
+    return report(run, output={"answer": 42})
+
+
+async def for_ever(run: ExecutionRun) -> StatusReport:
+    await asyncio.Event().wait()
+    return report(run)
+
+
+def executor(store: SqlStore, clock: HandClock, work: Work, settings: ExecutorSettings = FAST) -> Executor:
+    return Executor(store, clock, settings, Doing(work), "host:1")
+
+
+async def started(executor: Executor, **request: object) -> ExecutionId:
+    asked = ExecutionRequest.model_validate(
+        {"organisation": "acme", "goal": "find out", "requested_by": "ana", **request}
+    )
+    return await executor.start(asked, "0" * 64, Path("/org"), [b"bundle"])
+
+
+async def types(store: SqlStore, execution_id: ExecutionId) -> list[str]:
+    return [event.type.removeprefix("execution.") for event in await store.ledger.read(execution_id)]
+
+
+async def test_an_execution_runs_once_and_its_report_stays(store: SqlStore, clock: HandClock) -> None:
+    doing = Doing(done)
+    one = Executor(store, clock, FAST, doing, "host:1")
+    execution_id = await started(one)
+
+    first = await one.run(execution_id)
+    again = await one.run(execution_id)
+
+    assert first == again and first.output == {"answer": 42}
+    assert len(doing.runs) == 1
+    assert await types(store, execution_id) == ["requested", "started", "finished"]
+    assert await store.leases.live() == []
+
+
+async def test_the_body_gets_what_was_asked_and_pinned(sqlite_store: SqlStore, clock: HandClock) -> None:
+    doing = Doing(done)
+    one = Executor(sqlite_store, clock, FAST, doing, "host:1")
+    execution_id = await started(one, parameters={"day": "2013-02-08"})
+    await one.run(execution_id)
+
+    (run,) = doing.runs
+    assert (run.request.parameters, run.home, run.resumed) == ({"day": "2013-02-08"}, Path("/org"), False)
+    assert run.root_order_id.ulid == execution_id.ulid
+    assert run.leases[0].name == execution_id
+
+
+async def test_the_same_key_is_the_same_execution_also_in_a_race(store: SqlStore, clock: HandClock) -> None:
+    one = executor(store, clock, done)
+
+    ids = await asyncio.gather(*(started(one, idempotency_key="k") for _ in range(8)))
+    other = await started(one, idempotency_key="another")
+
+    assert len(set(ids)) == 1 and other not in ids
+    assert await store.ledger.streams("execution") == [ids[0], other]
+
+
+async def test_an_unknown_execution_is_not_found(sqlite_store: SqlStore, clock: HandClock) -> None:
+    with pytest.raises(NotFound, match="`silicon runs` lists"):
+        await executor(sqlite_store, clock, done).run(ExecutionId.new())
+
+
+async def test_a_second_runner_is_told_who_works_on_it(store: SqlStore, clock: HandClock) -> None:
+    doing = Doing(for_ever)
+    one = Executor(store, clock, FAST, doing, "host:1")
+    execution_id = await started(one)
+    running = asyncio.create_task(one.run(execution_id))
+    await doing.begun.wait()
+
+    with pytest.raises(ExecutionBusy, match=r"worked on by host:1/.* for another 15 s"):
+        await executor(store, clock, done).run(execution_id)
+
+    await stop(running)
+
+
+async def test_a_wait_is_recorded_and_the_next_run_resumes(store: SqlStore, clock: HandClock) -> None:
+    card = CardId.new()
+
+    async def ask_first(run: ExecutionRun) -> StatusReport:
+        if run.resumed:
+            return report(run)
+        return report(run, OrderState.WAITING, waiting_for=(card,))
+
+    one = executor(store, clock, ask_first)
+    execution_id = await started(one)
+    await one.run(execution_id)
+    waiting = await one.view(execution_id)
+    await one.run(execution_id, "answered")
+
+    assert (waiting.state, waiting.waiting_for) == (ExecutionState.WAITING, (card,))
+    assert await one.orphans() == []
+    assert await types(store, execution_id) == ["requested", "started", "waiting", "resumed", "finished"]
+
+
+async def test_an_error_for_people_is_in_the_report(sqlite_store: SqlStore, clock: HandClock) -> None:
+    async def refuse(run: ExecutionRun) -> StatusReport:
+        raise BusinessRefusal("The service said no.", service="desk")
+
+    one = executor(sqlite_store, clock, refuse)
+    ended = await one.run(await started(one))
+
+    assert ended.state is OrderState.FAILED and ended.error is not None
+    assert (ended.error.code, ended.error.facts) == ("BUSINESS_REFUSAL", {"service": "desk"})
+
+
+async def test_a_fault_of_the_program_is_told_without_its_traceback(
+    sqlite_store: SqlStore, clock: HandClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def stumble(run: ExecutionRun) -> StatusReport:
+        raise KeyError("nobody")
+
+    one = executor(sqlite_store, clock, stumble)
+    ended = await one.run(await started(one))
+
+    assert ended.error is not None and ended.error.code == "UNEXPECTED"
+    assert "KeyError: 'nobody'" in ended.error.message and "Traceback" not in ended.error.message
+    assert "Traceback" in caplog.text
+
+
+async def test_an_error_inside_a_group_is_told_as_itself(sqlite_store: SqlStore, clock: HandClock) -> None:
+    async def fail_in_group(run: ExecutionRun) -> StatusReport:
+        raise ExceptionGroup("tasks", [ExceptionGroup("inner", [BusinessRefusal("The service said no.")])])
+
+    one = executor(sqlite_store, clock, fail_in_group)
+    ended = await one.run(await started(one))
+
+    assert ended.error is not None and ended.error.code == "BUSINESS_REFUSAL"
+
+
+async def test_a_ledger_that_goes_away_leaves_the_execution_resumable(sqlite_store: SqlStore, clock: HandClock) -> None:
+    async def lose_ledger(run: ExecutionRun) -> StatusReport:
+        raise LedgerUnavailable("The ledger is locked.")
+
+    one = executor(sqlite_store, clock, lose_ledger)
+    execution_id = await started(one)
+    with pytest.raises(LedgerUnavailable):
+        await one.run(execution_id)
+
+    assert [view.execution_id for view in await one.orphans()] == [execution_id]
+
+
+async def test_an_interrupted_run_gives_its_lease_back_and_can_be_resumed(store: SqlStore, clock: HandClock) -> None:
+    doing = Doing(for_ever)
+    one = Executor(store, clock, FAST, doing, "host:1")
+    execution_id = await started(one)
+    running = asyncio.create_task(one.run(execution_id))
+    await doing.begun.wait()
+    await stop(running)
+
+    assert await types(store, execution_id) == ["requested", "started"]
+    assert await store.leases.live() == []
+    assert [view.execution_id for view in await one.orphans()] == [execution_id]
+    assert (await executor(store, clock, done).run(execution_id)).state is OrderState.DONE
+
+
+async def test_a_run_that_lost_its_lease_stops_and_writes_nothing(store: SqlStore, clock: HandClock) -> None:
+    doing = Doing(for_ever)
+    slow = ExecutorSettings(lease_s=15, renew_s=0.2, cancel_grace_s=0.05)
+    one = Executor(store, clock, slow, doing, "host:1")
+    execution_id = await started(one)
+    running = asyncio.create_task(one.run(execution_id))
+    await doing.begun.wait()
+    clock.advance(16)
+    assert [view.execution_id for view in await one.orphans()] == [execution_id]
+    await executor(store, clock, done).run(execution_id, "orphaned")
+
+    async with asyncio.timeout(5):
+        with pytest.raises(StaleWriter):
+            await running
+    assert await types(store, execution_id) == ["requested", "started", "resumed", "finished"]
+
+
+async def test_a_body_whose_append_was_refused_as_stale_writes_nothing_more(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    async def write_late(run: ExecutionRun) -> StatusReport:
+        clock.advance(16)
+        await sqlite_store.leases.acquire(run.execution_id, "thief", 15)
+        event = NewEvent("order.accepted")
+        await sqlite_store.ledger.append(
+            Append(run.root_order_id, [event], 0, "acme", "/organisation/acme", leases=run.leases)
+        )
+        return report(run)
+
+    one = executor(sqlite_store, clock, write_late, ExecutorSettings())
+    execution_id = await started(one)
+    with pytest.raises(StaleWriter):
+        await one.run(execution_id)
+
+    assert await types(sqlite_store, execution_id) == ["requested", "started"]
+
+
+async def test_a_heartbeat_keeps_the_lease(sqlite_store: SqlStore, clock: HandClock) -> None:
+    async def work_long(run: ExecutionRun) -> StatusReport:
+        for _ in range(4):
+            clock.advance(10)
+            await until(lambda: renewed(sqlite_store, clock))
+        return report(run)
+
+    one = executor(sqlite_store, clock, work_long)
+    assert (await one.run(await started(one))).state is OrderState.DONE
+
+
+async def test_an_execution_that_nobody_runs_is_cancelled_at_once(store: SqlStore, clock: HandClock) -> None:
+    one = executor(store, clock, done)
+    execution_id = await started(one)
+
+    view = await one.cancel(execution_id, "ana")
+    again = await one.cancel(execution_id, "ben")
+
+    assert view == again and view.report is not None and view.report.state is OrderState.CANCELLED
+    assert await types(store, execution_id) == ["requested", "cancel_requested", "finished"]
+    assert (await one.run(execution_id)).state is OrderState.CANCELLED
+
+
+async def test_a_running_body_is_told_to_stop_and_its_report_holds(store: SqlStore, clock: HandClock) -> None:
+    async def stop_when_told(run: ExecutionRun) -> StatusReport:
+        await until(lambda: told(run))
+        return report(run, OrderState.CANCELLED, progress=0.5)
+
+    doing = Doing(stop_when_told)
+    settings = ExecutorSettings(cancel_grace_s=5)
+    one = Executor(store, clock, settings, doing, "host:1")
+    execution_id = await started(one)
+    running = asyncio.create_task(one.run(execution_id))
+    await doing.begun.wait()
+    view = await one.cancel(execution_id, "ana")
+
+    async with asyncio.timeout(1):
+        ended = await running
+    assert (view.state, view.cancel_requested_by) == (ExecutionState.RUNNING, "ana")
+    assert (ended.state, ended.progress) == (OrderState.CANCELLED, 0.5)
+
+
+async def test_a_body_that_does_not_listen_is_stopped_after_its_grace(store: SqlStore, clock: HandClock) -> None:
+    doing = Doing(for_ever)
+    one = Executor(store, clock, FAST, doing, "host:1")
+    execution_id = await started(one)
+    running = asyncio.create_task(one.run(execution_id))
+    await doing.begun.wait()
+    await one.cancel(execution_id, "ana")
+
+    async with asyncio.timeout(1):
+        assert (await running).state is OrderState.CANCELLED
+    assert (await one.view(execution_id)).state is ExecutionState.FINISHED
+
+
+async def test_a_cancel_from_another_process_is_noticed_within_a_second(
+    sqlite_store: SqlStore, tmp_path: Path, clock: HandClock
+) -> None:
+    from runtime.ledger import open_store
+    from runtime.settings import LedgerSettings
+
+    doing = Doing(for_ever)
+    one = Executor(sqlite_store, clock, FAST, doing, "host:1")
+    execution_id = await started(one)
+    running = asyncio.create_task(one.run(execution_id))
+    await doing.begun.wait()
+    other = await open_store(LedgerSettings(), home=tmp_path, clock=clock)
+    await executor(other, clock, done).cancel(execution_id, "ana")
+
+    async with asyncio.timeout(1):
+        assert (await running).state is OrderState.CANCELLED
+    await other.close()
+
+
+async def test_executions_are_listed_oldest_first(store: SqlStore, clock: HandClock) -> None:
+    one = executor(store, clock, done)
+    first, second, foreign = await started(one), await started(one), await started(one, organisation="other")
+    await one.run(first)
+
+    assert [view.execution_id for view in await one.list(organisation="acme")] == [first, second]
+    assert [view.execution_id for view in await one.list(unfinished_only=True)] == [second, foreign]
+
+
+async def stop(running: asyncio.Task[StatusReport]) -> None:
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(5):
+        while not await holds():  # noqa: ASYNC110 - what is waited for stands in the database
+            await asyncio.sleep(0)
+
+
+async def told(run: ExecutionRun) -> bool:
+    return run.cancelled()
+
+
+async def renewed(store: SqlStore, clock: HandClock) -> bool:
+    (lease,) = await store.leases.live()
+    return (lease.expires_at - clock.now()).total_seconds() == 15

@@ -1,0 +1,31 @@
+"""The table of states, and the diagram that it draws."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from runtime.executor import LIFE, ExecutionState, IllegalTransition, state_after
+from runtime.executor.states import FINISHED, REQUESTED, UNFINISHED
+
+
+@pytest.mark.parametrize(("state", "event"), [*product(ExecutionState, (*UNFINISHED, FINISHED))])
+def test_only_what_the_table_has_may_happen(state: ExecutionState, event: str) -> None:
+    if (state, event) in LIFE:
+        assert state_after(state, event) is LIFE[state, event]
+    else:
+        with pytest.raises(IllegalTransition, match=f"that is {state} cannot have {event} next"):
+            state_after(state, event)
+
+
+def test_nothing_follows_the_end() -> None:
+    assert not [row for row in LIFE if row[0] is ExecutionState.FINISHED]
+
+
+def test_every_state_is_reached_from_the_first_and_leads_to_the_end() -> None:
+    reached = {ExecutionState.NEW}
+    for _ in ExecutionState:
+        reached |= {after for (before, _), after in LIFE.items() if before in reached}
+    assert reached == set(ExecutionState)
+    assert [event for (state, event) in LIFE if state is ExecutionState.NEW] == [REQUESTED]
