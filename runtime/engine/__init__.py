@@ -1,1 +1,23 @@
-"""TBD"""
+"""The step engine: plans carried out step by step, each step once, from wherever they stopped."""
+
+from runtime.engine.accept import Unmet, unmet_checks
+from runtime.engine.engine import Engine, Seal
+from runtime.engine.ports import Delegate
+from runtime.engine.recall import outputs_of
+from runtime.engine.result import Result
+from runtime.engine.states import UnitState
+from runtime.engine.view import OrderView, Unit, fold_order
+
+__all__ = [
+    "Delegate",
+    "Engine",
+    "OrderView",
+    "Result",
+    "Seal",
+    "Unit",
+    "UnitState",
+    "Unmet",
+    "fold_order",
+    "outputs_of",
+    "unmet_checks",
+]

@@ -1,0 +1,142 @@
+"""One unit of work from its first attempt to its end: done, waiting, or failed with nothing left to try."""
+
+from __future__ import annotations
+
+from contracts import Problem, Step, StepMode
+from runtime.engine.ask import answer_to, ask_person
+from runtime.engine.budget import enforce_budget
+from runtime.engine.context import Run, failed
+from runtime.engine.delegation import ChildEnded, delegate_step
+from runtime.engine.direct import call_capability
+from runtime.engine.finish import KEEP, Draft, finish, finish_held
+from runtime.engine.journal import is_foreign
+from runtime.engine.outcome import End, Outcome, Stop
+from runtime.engine.pause import Pause, write_pause
+from runtime.engine.recall import end_of
+from runtime.engine.retry import Next, decide
+from runtime.engine.scope import Scope
+from runtime.engine.view import Unit
+from runtime.errors import BudgetExceeded, CapabilityFailed, LedgerError, SiliconError, VersionConflict
+from runtime.ledger.port import NewEvent
+from runtime.model.required import model_required
+
+_CONFLICTS = 5
+"""How often a step is judged anew because another one wrote the same blackboard key or card meanwhile."""
+
+
+async def run_unit(run: Run, step: Step, scope: Scope) -> Outcome:
+    """Carry out one unit within the budget; every failed attempt is in the ledger before the next one begins."""
+    if run.stopping:
+        return Outcome(End.STOPPED)
+    try:
+        enforce_budget(
+            run.order.budget, run.view.usage, under_way=run.under_way, now=run.clock.now(), deadline=run.order.deadline
+        )
+    except BudgetExceeded as error:
+        run.closing = True
+        return Outcome(End.LIMIT, problem=error.problem())
+    run.under_way += 1
+    try:
+        return await _until_settled(run, step, scope)
+    except Stop:
+        return Outcome(End.STOPPED)
+    finally:
+        run.under_way -= 1
+
+
+async def _until_settled(run: Run, step: Step, scope: Scope) -> Outcome:
+    unit = run.view.unit(step.id, scope.index)
+    conflicts = 0
+    while True:
+        try:
+            return await _attempt(run, form_of(step, unit), unit, scope)
+        except VersionConflict as conflict:
+            conflicts += 1
+            if conflicts > _CONFLICTS or not is_foreign(conflict, run.journal.stream) or await run.journal.moved_on():
+                raise
+        except LedgerError:
+            raise
+        except SiliconError as error:
+            settled = await _after_failure(run, step, unit, error)
+            if settled is not None:
+                return settled
+
+
+async def _attempt(run: Run, step: Step, unit: Unit, scope: Scope) -> Outcome:
+    if unit.held is not None:
+        answer = await answer_to(run, unit)
+        return (
+            Outcome(End.WAITING)
+            if answer is None
+            else await finish_held(run, step, unit, scope, keep=answer.value == KEEP)
+        )
+    given = await _do(run, step, unit, scope)
+    if isinstance(given, Pause):
+        return await write_pause(run, step, unit, given)
+    return await finish(run, step, unit, scope, given)
+
+
+async def _do(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft | Pause:
+    match step.mode:
+        case StepMode.DIRECT:
+            return await call_capability(run, step, unit, scope)
+        case StepMode.EMPLOYEE:
+            return await delegate_step(run, step, unit, scope)
+        case StepMode.ASK:
+            return await ask_person(run, step, unit, scope)
+        case StepMode.REACT:
+            raise model_required(step.id)
+        case StepMode.PARALLEL:
+            raise CapabilityFailed(f"Step {step.id} is a group and cannot stand in for a single call.")
+
+
+async def _after_failure(run: Run, step: Step, unit: Unit, error: SiliconError) -> Outcome | None:
+    """Record the failure and what follows from it; return the outcome when nothing does."""
+    child = error if isinstance(error, ChildEnded) else None
+    problem: Problem = error.problem()
+    decision = decide(
+        problem, step=step, unit=unit, settings=run.settings, plan_revisions=run.view.revisions,
+        delegated=child is not None, happened=child is not None and child.happened,
+    )  # fmt: skip
+    more = {"usage": child.report.usage.to_json()} if child else {}
+    if decision.next is Next.GIVE_UP:
+        await run.journal.write(failed(step, unit.index, problem, final=True, **more))
+        return Outcome(end_of(problem), problem=problem)
+    events = [failed(step, unit.index, problem, final=False, **more)]
+    if decision.next is Next.REVISE:
+        events.append(_revision(run, step, unit, problem, decision.change))
+    await run.journal.write(*events)
+    if decision.wait_s:
+        await run.pause(decision.wait_s)
+    return None
+
+
+def _revision(run: Run, step: Step, unit: Unit, problem: Problem, change: str | None) -> NewEvent:
+    return NewEvent(
+        "plan.revised",
+        {
+            "revision": run.view.revisions + 1,
+            "step": step.id,
+            "index": unit.index,
+            "because": problem.message,
+            "change": change,
+        },
+    )
+
+
+def form_of(step: Step, unit: Unit) -> Step:
+    """Return the step as it is to be done now: its own form, or the other way after a revision."""
+    other = step.otherwise
+    if unit.change != "otherwise" or other is None:
+        return step
+    named = other.use is not None or other.skill is not None
+    return step.model_copy(
+        update={
+            "by": other.by if other.by is not None or named else step.by,
+            "use": other.use if named else step.use,
+            "skill": other.skill if named else step.skill,
+            "order": None,
+            "arguments": other.arguments or step.arguments,
+            "otherwise": None,
+        }
+    )

@@ -1,0 +1,147 @@
+"""Steps that another employee does: an order of its own, recorded before it begins, the same one after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import cast
+
+from pydantic import ValidationError
+
+from contracts import Action, CardId, Json, OrderState, Problem, StatusReport, Step, TaskOrder, Usage
+from runtime.bindings import BindingFault, references, resolve
+from runtime.canonical import to_bytes
+from runtime.engine.context import Run, clean_data
+from runtime.engine.finish import Draft
+from runtime.engine.guards import guard_chain
+from runtime.engine.outcome import Stop
+from runtime.engine.pause import Pause
+from runtime.engine.scope import Scope
+from runtime.engine.source import source_of
+from runtime.engine.view import Unit, fold_order
+from runtime.errors import CapabilityFailed, CapabilityTimeout, InvalidArguments, SiliconError
+from runtime.ledger.port import NewEvent
+
+
+class ChildEnded(SiliconError):
+    """An order given to another employee ended without being done; its report says why."""
+
+    code = "ORDER_FAILED"
+
+    def __init__(self, report: StatusReport, step: str, *, happened: bool) -> None:
+        super().__init__(f"The order of step {step} ended {report.state.value}.", order_id=str(report.order_id))
+        self.report = report
+        self.happened = happened
+        """Whether it carried out an effect before it ended; another way would then be a second execution."""
+
+    def problem(self) -> Problem:
+        """Return the child's own problem, so that the reason is not lost on the way up."""
+        error = self.report.error
+        if error is None:
+            return super().problem()
+        return error.model_copy(update={"facts": {**error.facts, "order_id": str(self.report.order_id)}})
+
+
+async def delegate_step(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft | Pause:
+    """Have the step done by whom it names, and return what came back or that people are waited for.
+
+    Raises:
+        ChildEnded: the order failed, or reached a limit.
+    """
+    if run.delegate is None:
+        raise CapabilityFailed(f"Step {step.id} is another employee's work, and orders cannot be passed on from here.")
+    started_at = run.clock.now()
+    child = await _recorded(run, unit) if unit.child is not None else await _dispatch(run, step, unit, scope)
+    try:
+        async with asyncio.timeout(step.timeout_s):
+            report = await run.interruptible(run.delegate.carry_out(child), grace_s=None)
+    except TimeoutError:
+        raise CapabilityTimeout(
+            f"The order of step {step.id} took longer than {step.timeout_s:g} s and was stopped.", step=step.id
+        ) from None
+    if report.state in (OrderState.WAITING, OrderState.RUNNING):
+        return Pause(tuple(report.waiting_for))
+    if report.state is OrderState.CANCELLED and run.cancelled():
+        raise Stop
+    source = source_of(fold_order(await run.ledger.read(str(child.order_id))))
+    if report.state is not OrderState.DONE:
+        raise ChildEnded(report, step.id, happened=source.changed_the_world)
+    return Draft(
+        output=report.output,
+        started_at=started_at,
+        seconds=report.usage.seconds,
+        query_sha256=source.query_sha256,
+        data_sha256=source.data_sha256,
+        usage=report.usage + Usage(steps=1),
+        uses=source.uses,
+        order_id=child.order_id,
+        sealed=report.evidence,
+        happened=source.changed_the_world,
+    )
+
+
+async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder:
+    """Make the order and commit it before anybody begins with it."""
+    assert run.delegate is not None
+    learnt = unit.problem.message if unit.problem else None
+    if step.order is not None:
+        child = _approved_order(run, step, unit, scope, learnt)
+    else:
+        arguments = cast("dict[str, Json]", resolve(dict(step.arguments), scope.values))
+        child = run.delegate.order_for(run.order, step, arguments, index=unit.index, learnt=learnt)
+    guard_chain(child, run.settings)
+    data = {"step": step.id, "index": unit.index, "order_id": str(child.order_id)}
+    text = to_bytes(child.to_json())
+    if len(text) <= run.settings.inline_output:
+        await run.journal.write(NewEvent("step.dispatched", {**data, "order": child.to_json()}))
+    else:
+        digest, blob = run.journal.blob_of(run.journal.redact(child))
+        await run.journal.write(NewEvent("step.dispatched", clean_data({**data, "order_sha256": digest})), blobs=[blob])
+    return child
+
+
+def _approved_order(run: Run, step: Step, unit: Unit, scope: Scope, learnt: str | None) -> TaskOrder:
+    """Return the order for an action that a person decided for, exactly as it was shown, under that card."""
+    assert step.order is not None and run.delegate is not None
+    try:
+        action = Action.model_validate(resolve(step.order, scope.values))
+    except ValidationError as error:
+        raise InvalidArguments(
+            f"order of step {step.id} must be an action of a decided card; {step.order} is not: "
+            f"{error.errors()[0]['msg']}."
+        ) from None
+    does = step.model_copy(
+        update={
+            "by": action.by,
+            "use": action.use,
+            "arguments": action.arguments,
+            "order": None,
+            "effect": action.effect,
+        }
+    )
+    child = run.delegate.order_for(run.order, does, action.arguments, index=unit.index, learnt=learnt)
+    return child.model_copy(update={"authority": _card_of(step, scope)})
+
+
+def _card_of(step: Step, scope: Scope) -> CardId:
+    """Return the card behind the action: the `card` of the output that the binding leads to."""
+    assert step.order is not None
+    try:
+        read = references(step.order)
+    except BindingFault as fault:
+        raise InvalidArguments(str(fault), binding=step.order) from fault
+    root = read[0].root if read else ""
+    if root == "item" and scope.items is not None:
+        root = scope.items.root
+    decided = scope.values.get(root)
+    card = decided.get("card") if isinstance(decided, dict) else None
+    if not isinstance(card, str):
+        raise InvalidArguments(f"order of step {step.id}: {root} names no card under which the action was approved.")
+    return CardId(card)
+
+
+async def _recorded(run: Run, unit: Unit) -> TaskOrder:
+    assert unit.child is not None
+    if unit.child.order is not None:
+        return TaskOrder.read(unit.child.order)
+    return TaskOrder.read(json.loads(await run.blobs.get(unit.child.order_sha256 or "")))

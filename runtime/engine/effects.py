@@ -1,0 +1,179 @@
+"""Calls that change the world: allowed, announced, made once, and never silently made again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from contracts import CardId, EvidenceItem, EvidenceKind, Json, Step
+from runtime.canonical import clean, sha256
+from runtime.capabilities.port import (
+    Allowed,
+    CallContext,
+    CallResult,
+    EffectRequest,
+    Refused,
+    Waiting,
+)
+from runtime.engine.context import Run
+from runtime.engine.pause import Pause
+from runtime.engine.retry import backoff
+from runtime.engine.view import Intent, Unit
+from runtime.errors import (
+    BusinessRefusal,
+    CapabilityFailed,
+    InvalidArguments,
+    NetworkFault,
+    PermissionRefused,
+)
+from runtime.ledger.port import NewEvent
+
+CONFIRMED: Mapping[str, Json] = {"confirmed_by_person": True}
+"""Output of an effect of which only is known that it happened, because a person said so."""
+
+_SURELY_NOT = (InvalidArguments, PermissionRefused, BusinessRefusal)
+"""Answers that say the effect did not take place. Anything else leaves it open."""
+
+
+class EffectRefused(PermissionRefused):
+    """The gate does not let the effect happen."""
+
+    def __init__(self, refused: Refused, use: str) -> None:
+        super().__init__(f"{use} was not carried out: {refused.reason}", use=use)
+        self.code = refused.code  # type: ignore[misc]  # the gate's own code: DENIED, EXPIRED, POLICY_VIOLATED, …
+
+
+async def call_effect(
+    run: Run, step: Step, unit: Unit, request: EffectRequest, context: CallContext
+) -> CallResult | Waiting | Pause:
+    """Carry the effect out, or say that people have to be asked first.
+
+    The gate is asked, and the intent committed together with what the gate says is used up. Then comes the call; its
+    receipt is the step's checkpoint. When nobody knows whether it happened (a crash in between, a lost connection, a
+    time-out), the capability is asked by key if it can tell, else a person is. A person's no, or the capability's,
+    leads to a new intent under the same approval.
+    """
+    if unit.intent is not None and unit.intent.open:
+        settled = await _find_out(run, step, unit, request, context)
+        if settled is not None:
+            return settled
+    if unit.intent is not None and _same(unit.intent, request):
+        await _announce(run, step, unit, request, card=unit.intent.card)
+    else:
+        paused = await _authorise(run, step, unit, request)
+        if paused is not None:
+            return paused
+    return await _call(run, step, unit, request, context)
+
+
+async def _call(run: Run, step: Step, unit: Unit, request: EffectRequest, context: CallContext) -> CallResult | Pause:
+    call = run.router.call(request.spec.name, request.arguments, context, timeout_s=step.timeout_s)
+    try:
+        answer = await run.interruptible(call, grace_s=run.grace_s)
+    except _SURELY_NOT:
+        raise
+    except CapabilityFailed as error:
+        if isinstance(error, NetworkFault) and error.facts.get("sent") is False:
+            raise
+        settled = await _find_out(run, step, unit, request, context)
+        if settled is None:
+            raise
+        return settled
+    if isinstance(answer, Waiting):
+        raise CapabilityFailed(
+            f"{request.spec.name} wants to wait for people although its effect was announced; what changes the world "
+            f"asks before, at the gate.",
+            use=request.spec.name,
+        )
+    return answer
+
+
+async def _authorise(run: Run, step: Step, unit: Unit, request: EffectRequest) -> Pause | None:
+    answer = await run.gate.authorise(replace(request, pending=cards_among(() if unit.doubts else unit.waiting)))
+    match answer:
+        case Waiting():
+            return Pause(tuple(answer.ids), appends=answer.appends)
+        case Refused():
+            raise EffectRefused(answer, request.spec.name)
+        case Allowed():
+            await _announce(run, step, unit, request, card=answer.card, allowed=answer)
+    return None
+
+
+async def _announce(
+    run: Run, step: Step, unit: Unit, request: EffectRequest, *, card: str | None, allowed: Allowed | None = None
+) -> None:
+    """Commit the intent, with the approval marked as used, before anything is sent."""
+    arguments = clean(request.arguments)
+    intent = NewEvent(
+        "effect.intended",
+        {
+            "step": step.id,
+            "index": unit.index,
+            "attempt": unit.attempt,
+            "key": request.key,
+            "use": request.spec.name,
+            "arguments": arguments,
+            "arguments_sha256": sha256(arguments),
+            "capability_sha256": request.spec.sha256,
+            "card": card,
+        },
+    )
+    await run.journal.write(intent, appends=allowed.appends if allowed else ())
+
+
+async def _find_out(
+    run: Run, step: Step, unit: Unit, request: EffectRequest, context: CallContext
+) -> CallResult | Pause | None:
+    """Return what the effect gave if it happened, None if it did not, or that a person is asked."""
+    if request.spec.can_look_up:
+        try:
+            return await look_up(run, request, context)
+        except CapabilityFailed:
+            pass  # it cannot be told: a person is asked
+    answer = await run.gate.in_doubt(replace(request, pending=cards_among(unit.doubts)))
+    if isinstance(answer, Waiting):
+        return Pause(tuple(answer.ids), appends=answer.appends, in_doubt=True)
+    return CallResult(output=CONFIRMED, evidence=[_confirmation(run, step, unit, request)]) if answer else None
+
+
+def _confirmation(run: Run, step: Step, unit: Unit, request: EffectRequest) -> EvidenceItem:
+    return EvidenceItem(
+        kind=EvidenceKind.RECEIPT,
+        at=run.clock.now(),
+        step=step.id,
+        capability=request.spec.name,
+        sha256=sha256(dict(CONFIRMED)),
+        facts={"key": request.key, "cards": list(unit.doubts)},
+    )
+
+
+async def look_up(run: Run, request: EffectRequest, context: CallContext) -> CallResult | None:
+    """Ask the capability whether the effect with this key happened, again after passing faults.
+
+    Raises:
+        CapabilityFailed: it cannot be told.
+    """
+    for tried in range(run.settings.network_retries + 1):
+        try:
+            asking = run.router.lookup(request.spec.name, request.arguments, context)
+            return await run.interruptible(asking, grace_s=run.grace_s)
+        except NetworkFault as fault:
+            if tried == run.settings.network_retries:
+                raise
+            await run.pause(backoff(tried, fault.problem(), run.settings))
+    raise AssertionError("unreachable")
+
+
+def cards_among(ids: Iterable[str]) -> tuple[CardId, ...]:
+    """Return the ids that are cards; questions are left out."""
+    return tuple(CardId(name) for name in ids if name.startswith(f"{CardId.KIND}/"))
+
+
+def _same(intent: Intent, request: EffectRequest) -> bool:
+    """Whether the approval of an earlier attempt covers this one: the very same call of the very same tool."""
+    return (intent.key, intent.arguments_sha256, intent.capability_sha256) == (
+        request.key,
+        sha256(clean(request.arguments)),
+        request.spec.sha256,
+    )

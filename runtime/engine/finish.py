@@ -1,0 +1,267 @@
+"""From a result to a checkpoint: form, plausibility, acceptance, and the one append that makes it last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from contracts import (
+    Artifact,
+    EvidenceId,
+    EvidenceItem,
+    Json,
+    OrderId,
+    OutputMode,
+    Question,
+    QuestionId,
+    Step,
+    Usage,
+)
+from runtime.bindings import resolve
+from runtime.canonical import sha256, to_bytes
+from runtime.capabilities.port import NewFile
+from runtime.capabilities.router import output_fault
+from runtime.engine.accept import OutputFaulty, require_calls, require_checks
+from runtime.engine.context import Run, clean_data, failed
+from runtime.engine.origins import data_hash
+from runtime.engine.outcome import End, Outcome
+from runtime.engine.recall import output_of
+from runtime.engine.result import Result, Undo
+from runtime.engine.scope import Scope, holds
+from runtime.engine.view import Unit, UnitKey
+from runtime.errors import BusinessRefusal, SiliconError
+from runtime.expressions import ExpressionFailed
+from runtime.ledger.port import Append, NewEvent
+
+KEEP, DISCARD = "keep", "discard"
+
+
+@dataclass(slots=True)
+class Draft:
+    """What an attempt gave, before anything of it is judged or stored."""
+
+    output: Json
+    started_at: datetime
+    seconds: float
+    evidence: Sequence[EvidenceItem] = ()
+    files: Sequence[NewFile] = ()
+    events: Sequence[NewEvent] = ()
+    appends: Sequence[Append] = ()
+    query_sha256: str | None = None
+    data_sha256: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    use: str | None = None
+    uses: tuple[str, ...] = ()
+    order_id: OrderId | None = None
+    sealed: tuple[EvidenceId, ...] = ()
+    happened: bool = False
+    """Whether an effect took place that must not be repeated."""
+    confirmed: bool = False
+    """Whether only a person's word says so; there is no output to be judged then."""
+
+
+class Suspicious(BusinessRefusal):
+    """A person judged a suspicious result and did not keep it."""
+
+    code = "SUSPICIOUS_RESULT"
+
+
+async def finish(run: Run, step: Step, unit: Unit, scope: Scope, draft: Draft) -> Outcome:
+    """Judge what an attempt gave and store it in one append.
+
+    A suspicious result becomes a question to a person and is held until it is answered.
+
+    Raises:
+        OutputFaulty: it does not have the form that the step declares.
+        NotAccepted: an acceptance check fails, or a call is missing. An effect that happened is not raised: trying
+            again would repeat it, so the step fails for good and its receipt is kept.
+    """
+    draft.output = run.journal.redact(draft.output)
+    result, blobs = _result(run, step, draft)
+    try:
+        result = replace(result, undo=_undo(step, scope.after(step.id, draft.output)))
+        if not draft.confirmed:
+            _require_form(step, draft.output)
+            odd = _suspicions(step, scope.after(step.id, draft.output))
+            if odd:
+                return await _hold(run, step, result, draft, odd, index=unit.index, blobs=blobs)
+            _require_accepted(step, scope, draft.output, result)
+    except SiliconError as error:
+        if not draft.happened:
+            raise
+        problem = error.problem()
+        event = failed(step, unit.index, problem, final=True, result=result.to_data())
+        await run.journal.write(event, *draft.events, appends=draft.appends, blobs=blobs)
+        return Outcome(End.FAILED, problem=problem)
+    appends = [*draft.appends, *await _to_blackboard(run, step, draft.output)]
+    await _store(run, step, unit.index, result, events=draft.events, appends=appends, blobs=blobs)
+    return Outcome(End.DONE, _handed_on(step, draft.output))
+
+
+async def finish_held(run: Run, step: Step, unit: Unit, scope: Scope, *, keep: bool) -> Outcome:
+    """Go on with a suspicious result after a person judged it; nothing is called again.
+
+    Raises:
+        Suspicious: it is not to be kept.
+        NotAccepted: it was kept, but an acceptance check fails.
+    """
+    held = unit.held
+    assert held is not None
+    if not keep:
+        raise Suspicious(f"A person looked at the result of step {step.id} and did not keep it.", step=step.id)
+    output = await output_of(held, run.blobs)
+    _require_accepted(step, scope, output, held)
+    appends = await _to_blackboard(run, step, output)
+    await _store(run, step, unit.index, held, appends=appends)
+    return Outcome(End.DONE, _handed_on(step, output))
+
+
+async def finish_whole(
+    run: Run, step: Step, index: int | None, output: Json, members: Sequence[tuple[str, UnitKey]]
+) -> Outcome:
+    """Store that a group or repetition is done; its members hold the outputs, so that nothing is stored twice."""
+    results = [unit.result for _, key in members if (unit := run.view.units.get(key)) and unit.result]
+    result = Result(
+        started_at=min((part.started_at for part in results), default=run.clock.now()),
+        seconds=sum(part.seconds for part in results),
+        result_sha256=sha256(output),
+        data_sha256=data_hash(part.data_sha256 or part.result_sha256 for part in results),
+        members=tuple(name for name, _ in members),
+        output=[] if not members else None,
+    )
+    await _store(run, step, index, result)
+    return Outcome(End.DONE, output)
+
+
+async def _store(
+    run: Run, step: Step, index: int | None, result: Result,
+    *, events: Sequence[NewEvent] = (), appends: Sequence[Append] = (), blobs: Sequence[bytes] = (),
+) -> None:  # fmt: skip
+    finished = NewEvent("step.finished", {"step": step.id, "index": index, "state": "done", **result.to_data()})
+    await run.journal.write(*events, finished, appends=appends, blobs=blobs)
+
+
+def _result(run: Run, step: Step, draft: Draft) -> tuple[Result, list[bytes]]:
+    kept = None if step.output is OutputMode.NONE else draft.output
+    data = to_bytes(kept)
+    apart = len(data) > run.settings.inline_output or step.always_store or step.output is OutputMode.ARTIFACT
+    digest = sha256(data)
+    artifacts = tuple(
+        Artifact(name=file.name, media_type=file.media_type, sha256=sha256(file.data), size=len(file.data))
+        for file in draft.files
+    )
+    result = Result(
+        started_at=draft.started_at,
+        seconds=draft.seconds,
+        result_sha256=sha256(draft.output),
+        output=None if apart else kept,
+        output_sha256=digest if apart else None,
+        query_sha256=draft.query_sha256,
+        data_sha256=draft.data_sha256,
+        evidence=tuple(draft.evidence),
+        artifacts=artifacts,
+        usage=draft.usage,
+        use=draft.use,
+        uses=draft.uses,
+        order_id=draft.order_id,
+        sealed=draft.sealed,
+        happened=draft.happened,
+    )
+    return result, [*([data] if apart else []), *(file.data for file in draft.files)]
+
+
+def _require_form(step: Step, output: Json) -> None:
+    if not step.gives:
+        return
+    if not isinstance(output, dict):
+        raise OutputFaulty(f"Step {step.id} gave {type(output).__name__} where an object was due.", step=step.id)
+    fault = output_fault(step.gives, output)
+    if fault is not None:
+        raise OutputFaulty(f"The output of step {step.id} is not what its plan declares: {fault}", step=step.id)
+
+
+def _suspicions(step: Step, scope: Scope) -> list[Any]:
+    """Return the messages of the rules that do not hold; a rule that cannot be judged is one of them."""
+    odd = []
+    for rule in step.plausible:
+        try:
+            plausible = holds(rule.check, scope.values)
+        except ExpressionFailed:
+            plausible = False
+        if not plausible:
+            odd.append(rule.message)
+    return odd
+
+
+def _require_accepted(step: Step, scope: Scope, output: Json, result: Result) -> None:
+    require_calls(step.id, step.must_call, {*result.uses, result.use or ""})
+    require_checks(step.id, step.accept, scope.after(step.id, output).values)
+
+
+async def _hold(
+    run: Run, step: Step, result: Result, draft: Draft, odd: list[Any], *, index: int | None, blobs: Sequence[bytes]
+) -> Outcome:
+    asked = new_question(run, step, text=odd[0], choices=(KEEP, DISCARD))
+    told = tuple(text if isinstance(text, str) else next(iter(text.values()), "") for text in odd)
+    data = {"step": step.id, "index": index, "ids": [asked.question_id]}
+    held = replace(result, suspicious=told).to_data()
+    event = NewEvent("step.waiting", {**data, "held": held})
+    appends = [*draft.appends, question_append(run, asked)]
+    await run.journal.write(*draft.events, event, appends=appends, blobs=blobs)
+    return Outcome(End.WAITING)
+
+
+def new_question(
+    run: Run, step: Step, *, text: Any, choices: tuple[str, ...], who: str | None = None, within_s: float | None = None
+) -> Question:
+    """Return a question that this step puts to a person, with a fresh id."""
+    now = run.clock.now()
+    return Question(
+        question_id=QuestionId.new(),
+        execution_id=run.order.execution_id,
+        order_id=run.order.order_id,
+        step=step.id,
+        text=text,
+        who=who,
+        choices=choices,
+        asked_at=now,
+        deadline=None if within_s is None else now + timedelta(seconds=within_s),
+    )
+
+
+def question_append(run: Run, question: Question) -> Append:
+    """Return the append that begins the question's own stream."""
+    order = run.order
+    return Append(
+        stream=str(question.question_id),
+        events=[NewEvent("question.asked", clean_data({"question": run.journal.redact(question)}))],
+        expected_version=0,
+        organisation=order.organisation,
+        source=f"/organisation/{order.organisation}/employee/{order.employee}",
+        execution_id=order.execution_id,
+        trace_id=order.trace_id,
+    )
+
+
+async def _to_blackboard(run: Run, step: Step, output: Json) -> list[Append]:
+    if step.output is not OutputMode.BLACKBOARD:
+        return []
+    entry = await run.blackboard.read(step.id)
+    version = entry.version if entry else 0
+    write = run.blackboard.write(step.id, output, expected_version=version, employee=run.order.employee, step=step.id)
+    return [write]
+
+
+def _undo(step: Step, scope: Scope) -> Undo | None:
+    """Return how the effect is taken back, with its bindings filled now, while the values are at hand."""
+    if step.compensate is None:
+        return None
+    arguments = resolve(dict(step.compensate.arguments), scope.values)
+    assert isinstance(arguments, dict)
+    return Undo(step.compensate.use, arguments)
+
+
+def _handed_on(step: Step, output: Json) -> Json:
+    return None if step.output is OutputMode.NONE else output

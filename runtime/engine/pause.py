@@ -1,0 +1,33 @@
+"""A step that waits for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contracts import Step
+from runtime.engine.context import Run
+from runtime.engine.outcome import End, Outcome
+from runtime.engine.states import UnitState
+from runtime.engine.view import Unit
+from runtime.ledger.port import Append, NewEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The ids a step waits for; `appends` raise what people see."""
+
+    ids: tuple[str, ...]
+    appends: Sequence[Append] = ()
+    in_doubt: bool = False
+    """Whether people are asked if an effect happened."""
+
+
+async def write_pause(run: Run, step: Step, unit: Unit, pause: Pause) -> Outcome:
+    """Store that the step waits, and what it raised, in one append; nothing when that is stored already."""
+    told = unit.state is UnitState.WAITING and unit.waiting == tuple(pause.ids)
+    if not told or pause.appends:
+        data = {"step": step.id, "index": unit.index, "ids": list(pause.ids)}
+        event = NewEvent("step.waiting", {**data, "in_doubt": True} if pause.in_doubt else data)
+        await run.journal.write(event, appends=pause.appends)
+    return Outcome(End.WAITING)

@@ -1,0 +1,103 @@
+"""What follows a failure: the same again, another way, or the end. One rule for each category of error."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from contracts import ErrorCategory, Problem, Step
+from runtime.engine.view import Unit
+from runtime.errors import CapabilityTimeout
+from runtime.settings.groups import EngineSettings
+
+NOT_ACCEPTED = "NOT_ACCEPTED"
+"""Code of a result that an acceptance check of its step refuses."""
+
+
+class Next(StrEnum):
+    """What the engine does after a failure."""
+
+    RETRY = "retry"
+    """The same call once more, after a wait."""
+    REVISE = "revise"
+    """The plan is changed for this step: `otherwise`, or the same again with what was learnt."""
+    GIVE_UP = "give_up"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What follows, with the wait before it or the change that is made."""
+
+    next: Next
+    wait_s: float = 0.0
+    change: str | None = None
+
+
+GIVE_UP = Decision(Next.GIVE_UP)
+
+RETRIES: Mapping[ErrorCategory, Callable[[Step, EngineSettings], int]] = {
+    ErrorCategory.NETWORK: lambda step, settings: settings.network_retries if step.retries is None else step.retries,
+    ErrorCategory.INVALID_ARGUMENTS: lambda step, settings: 0,
+    ErrorCategory.PERMISSION: lambda step, settings: 0,
+    ErrorCategory.BUSINESS: lambda step, settings: 0,
+    ErrorCategory.UNKNOWN: lambda step, settings: 0,
+}
+"""How often the very same call is repeated.
+
+Arguments that do not fit are not tried again here although `engine.invalid_arguments_retries` exists: code bound them,
+the same code would bind the same again, and only a model can correct them. A refusal of the world is answered by
+another way (`business_retries` of them), never by asking the same again. `retries` of a step counts for passing faults,
+and for a time-out where the step says so itself.
+"""
+
+
+def decide(
+    problem: Problem, *, step: Step, unit: Unit, settings: EngineSettings, plan_revisions: int, delegated: bool,
+    happened: bool = False,
+) -> Decision:  # fmt: skip
+    """Return what follows `problem`, by what the unit has gone through before.
+
+    Args:
+        plan_revisions: revisions of the whole plan so far.
+        delegated: the failure is another employee's, who has used up the retries and tried the same again already.
+        happened: an effect took place before the failure, so nothing may be done over.
+    """
+    if happened:
+        return GIVE_UP
+    if not delegated:
+        tried = sum(_passing(step, earlier) for earlier in unit.failures[unit.since_revision :])
+        if _passing(step, problem) and tried < _most(step, problem, settings):
+            return Decision(Next.RETRY, wait_s=backoff(tried, problem, settings))
+    refused = problem.code == NOT_ACCEPTED or problem.category is ErrorCategory.BUSINESS
+    change = _change(step, problem, delegated=delegated) if refused or delegated else None
+    if change and unit.revisions < settings.business_retries and plan_revisions < settings.plan_revisions:
+        return Decision(Next.REVISE, change=change)
+    return GIVE_UP
+
+
+def backoff(tried: int, problem: Problem, settings: EngineSettings) -> float:
+    """Return the wait before the next try: doubled each time, with jitter; at least what the service asked for."""
+    wait: float = min(settings.backoff_first_s * 2.0**tried, settings.backoff_most_s)
+    wait *= random.uniform(0.5, 1.0)  # noqa: S311  (spreads retries, guards nothing)
+    asked = problem.facts.get("retry_after_s")
+    return max(wait, float(asked)) if isinstance(asked, int | float) else float(wait)
+
+
+def _most(step: Step, problem: Problem, settings: EngineSettings) -> int:
+    if problem.category is ErrorCategory.NETWORK:
+        return RETRIES[problem.category](step, settings)
+    return step.retries or 0
+
+
+def _passing(step: Step, problem: Problem) -> bool:
+    if problem.category is ErrorCategory.NETWORK:
+        return True
+    return problem.code == CapabilityTimeout.code and step.retries is not None
+
+
+def _change(step: Step, problem: Problem, *, delegated: bool) -> str | None:
+    if step.otherwise is not None:
+        return "otherwise"
+    return "again" if problem.code == NOT_ACCEPTED and not delegated else None
