@@ -106,7 +106,8 @@ def _work_faults(step: Step, path: Path, names: Names, known: _Known) -> Iterato
         yield from binding_faults(_words(step.ask.text), (*path, "ask"), names)
     for number, name in enumerate(step.must_call):
         if name not in known.specs:
-            yield PlanFault((*path, "must_call", number), f"There is no capability `{name}`.", near(name, known.specs))
+            what = f"There is no capability `{name}`."
+            yield PlanFault((*path, "must_call", number), what, near(name, known.specs), missing=name)
     for name in step.material:
         if name not in step.arguments:
             yield PlanFault((*path, "material", name), f"There is no argument `{name}`.", near(name, step.arguments))
@@ -128,9 +129,9 @@ def _call_faults(
         yield from argument_faults(skill, known.skills[skill], arguments, path, names)
         return
     if use is not None:
-        yield PlanFault((*path, "use"), f"There is no capability `{use}`.", near(use, known.specs))
+        yield PlanFault((*path, "use"), f"There is no capability `{use}`.", near(use, known.specs), missing=use)
     if skill is not None and known.skills is not None:
-        yield PlanFault((*path, "skill"), f"There is no skill `{skill}`.", near(skill, known.skills))
+        yield PlanFault((*path, "skill"), f"There is no skill `{skill}`.", near(skill, known.skills), missing=skill)
     yield from binding_faults(dict(arguments), (*path, "with"), names)
 
 

@@ -16,9 +16,10 @@ from runtime.schema import fault_of, field_schema, fits, type_of
 
 def call_faults(spec: CapabilitySpec, arguments: Mapping[str, Json], path: Path, names: Names) -> Iterator[PlanFault]:
     """Yield what is wrong with the arguments of a capability; `path` is where its step stands."""
-    for name in spec.resources:
-        yield from _resource_faults(name, arguments.get(name), (*path, "with", name))
-    values = {name: value for name, value in arguments.items() if name not in spec.resources}
+    texts = {name for name in spec.resources if _is_resource(arguments.get(name))}
+    for name in sorted(texts):
+        yield from _resource_faults(name, arguments[name], (*path, "with", name))
+    values = {name: value for name, value in arguments.items() if name not in texts}
     yield from argument_faults(
         spec.name, spec.parameters, values, path, names, open_arguments=spec.open_arguments, given=set(arguments)
     )
@@ -85,12 +86,12 @@ def _type_faults(
         yield PlanFault(place, f"`{name}` of `{callee}` {fault.removeprefix('It ')}")
 
 
+def _is_resource(value: Json) -> bool:
+    return isinstance(value, str) or (isinstance(value, dict) and is_file(value))
+
+
 def _resource_faults(name: str, value: Json, place: Path) -> Iterator[PlanFault]:
-    if value is None or (isinstance(value, dict) and is_file(value)):
-        return
-    if not isinstance(value, str):
-        yield PlanFault(place, f"`{name}` is a text or the name of a file in the skill's folder.")
-    elif "{{" in value:
+    if isinstance(value, str) and "{{" in value:
         yield PlanFault(
             place,
             f"`{name}` is used as it stands; a binding in it could change what it does.",

@@ -18,3 +18,5 @@ class PlanFault:
     """What is wrong."""
     hint: str = ""
     """How to mend it, where that is known."""
+    missing: str = ""
+    """The capability or skill that there is not, where that is the fault."""

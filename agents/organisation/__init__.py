@@ -1,0 +1,24 @@
+"""The organisation folder: read, checked, pinned, and searched for the skill that fits a goal."""
+
+from agents.organisation.bundle import bundle
+from agents.organisation.fault import Fault, Report
+from agents.organisation.files import FileRefused
+from agents.organisation.loader import check, load, load_bundle
+from agents.organisation.model import EmployeeNode, Organisation, Skill
+from agents.organisation.routing import Fit, Route, route
+
+__all__ = [
+    "EmployeeNode",
+    "Fault",
+    "FileRefused",
+    "Fit",
+    "Organisation",
+    "Report",
+    "Route",
+    "Skill",
+    "bundle",
+    "check",
+    "load",
+    "load_bundle",
+    "route",
+]

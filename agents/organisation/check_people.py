@@ -1,0 +1,116 @@
+"""Employees and people: who there is, who reports to whom, who can decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agents.organisation.declared import nearest
+from agents.organisation.draft import Draft, Read
+from agents.organisation.fault import Fault
+from agents.organisation.org_file import ApprovalEntry, EmployeeEntry, OrgFile
+from agents.organisation.yaml_source import Path
+from contracts import ApprovalMode
+from governance.access import Role
+from governance.approvals.rule import DEFAULT_RULE
+
+
+def people_faults(draft: Draft, *, tree_depth: int) -> Iterator[Fault]:
+    """Yield what is wrong with employees, people and approval rules."""
+    if draft.org is None:
+        return
+    org = draft.org
+    yield from _employee_faults(draft, org, tree_depth)
+    yield from _person_faults(org)
+    for name, rule in org.value.approvals.items():
+        yield from _approval_faults(org, name, rule)
+    yield from _gate_faults(draft, org.value)
+
+
+def _employee_faults(draft: Draft, org: Read[OrgFile], tree_depth: int) -> Iterator[Fault]:
+    seen: dict[str, int] = {}
+    for entry, path, depth in _walk(org.value.head):
+        line = org.source.line((*path, "id"))
+        if entry.id in seen:
+            yield org.fault(
+                (*path, "id"), f"Two employees are called `{entry.id}`; the other is in line {seen[entry.id]}."
+            )
+        seen.setdefault(entry.id, line)
+        if depth == tree_depth + 1:
+            yield org.fault(
+                path,
+                f"`{entry.id}` stands on level {depth}; {tree_depth} levels are the limit.",
+                "Make the tree flatter, or raise the setting engine.tree_depth.",
+            )
+        for number, name in enumerate(entry.skills):
+            if name not in draft.skills:
+                yield org.fault((*path, "skills", number), f"There is no skill `{name}`.", nearest(name, draft.skills))
+        for number, name in enumerate(entry.can):
+            if name not in draft.specs and name.partition(".")[0] not in draft.unread:
+                yield org.fault((*path, "can", number), f"There is no capability `{name}`.", nearest(name, draft.specs))
+
+
+def _walk(head: EmployeeEntry) -> Iterator[tuple[EmployeeEntry, Path, int]]:
+    waiting: list[tuple[EmployeeEntry, Path, int]] = [(head, ("head",), 1)]
+    while waiting:
+        entry, path, depth = waiting.pop()
+        yield entry, path, depth
+        below = [(inner, (*path, "manages", number), depth + 1) for number, inner in enumerate(entry.manages)]
+        waiting.extend(reversed(below))
+
+
+def _person_faults(org: Read[OrgFile]) -> Iterator[Fault]:
+    ids: set[str] = set()
+    logins: set[str] = set()
+    known = {person.id for person in org.value.people}
+    for number, person in enumerate(org.value.people):
+        path = ("people", number)
+        if person.id in ids:
+            yield org.fault((*path, "id"), f"Two people are called `{person.id}`.")
+        if person.login is not None and person.login in logins:
+            yield org.fault((*path, "login"), f"Two people have the login `{person.login}`.", "It is one person's.")
+        for name in person.deputy_for:
+            if name not in known:
+                yield org.fault((*path, "deputy_for"), f"There is no person `{name}`.", nearest(name, known))
+        ids.add(person.id)
+        logins |= {person.login} if person.login else set()
+
+
+def _approval_faults(org: Read[OrgFile], name: str, rule: ApprovalEntry) -> Iterator[Fault]:
+    path = ("approvals", name)
+    if rule.mode is not ApprovalMode.STRICT:
+        what = f"The mode {rule.mode.value} is not carried out yet; every card waits for a person."
+        yield org.fault((*path, "mode"), what, "Write strict.")
+    people = org.value.people
+    there = {person.id for person in people} | {group for person in people for group in person.groups}
+    for field, names in (("who", rule.who), ("then", rule.then)):
+        for wanted in names:
+            if wanted not in there:
+                yield org.fault((*path, field), f"There is no person or group `{wanted}`.", nearest(wanted, there))
+    deciders = [
+        person
+        for person in people
+        if {person.id, *person.groups} & set(rule.who) and {Role.APPROVER, Role.ADMIN} & set(person.roles)
+    ]
+    if len(deciders) < rule.quorum and set(rule.who) <= there:
+        needed = f"{rule.quorum} {'person' if rule.quorum == 1 else 'people'}"
+        yield org.fault(
+            (*path, "who"),
+            f"Nobody could ever approve under `{name}`: it takes {needed}, and {len(deciders)} of them may.",
+            "Give them the role approver.",
+        )
+
+
+def _gate_faults(draft: Draft, org: OrgFile) -> Iterator[Fault]:
+    """Every effect that a person has to approve needs a rule that says who."""
+    for spec in draft.specs.values():
+        rule = spec.policy or DEFAULT_RULE
+        if not spec.effect.needs_gate or rule in org.approvals:
+            continue
+        connection, _, operation = spec.name.partition(".")
+        read = draft.connections.get(connection)
+        what = f"`{spec.name}` is {spec.effect.value} and org.yaml has no approval rule `{rule}` for it."
+        hint = "Add it to `approvals`, or name another with `policy`."
+        if read is not None:
+            yield read.fault((connection, "operations", operation, "policy"), what, hint)
+        elif draft.org is not None:
+            yield draft.org.fault(("approvals",), what, hint)

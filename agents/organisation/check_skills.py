@@ -1,0 +1,153 @@
+"""Skills: their plans are sound, and those who carry them out may do what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agents.organisation.check_options import options_faults
+from agents.organisation.declared import nearest
+from agents.organisation.draft import Draft, Read, SkillDraft
+from agents.organisation.fault import Fault
+from agents.organisation.org_file import EmployeeEntry
+from agents.organisation.tree import Tree
+from agents.organisation.yaml_source import Path
+from contracts import Json, PlanDefinition, Step, StepMode, Tier
+from runtime.engine.check import check_plan
+
+
+def skill_faults(draft: Draft) -> Iterator[Fault]:
+    """Yield what is wrong with the skills."""
+    tree = Tree.of(draft)
+    called = {step.skill for skill in draft.skills.values() if skill.plan for step in skill.plan.value.all_steps()}
+    for skill in draft.skills.values():
+        yield from _use_faults(draft, skill, tree, called)
+        if skill.plan is None:
+            continue
+        yield from _plan_faults(draft, skill, skill.plan)
+        tier = skill.header.value.metadata.tier if skill.header else Tier.COGNITIVE
+        for step, path in walk(skill.plan.value):
+            yield from _tier_faults(draft, skill.plan, step, path, tier)
+            yield from _right_faults(draft, _Place(skill, skill.plan, step, path), tree)
+        yield from options_faults(draft, skill, tree)
+
+
+def walk(plan: PlanDefinition) -> Iterator[tuple[Step, Path]]:
+    """Yield every step, branches included, with its path."""
+    waiting: list[tuple[Step, Path]] = [(step, ("steps", number)) for number, step in enumerate(plan.steps)]
+    while waiting:
+        step, path = waiting.pop(0)
+        yield step, path
+        waiting = [(branch, (*path, "parallel", number)) for number, branch in enumerate(step.parallel)] + waiting
+
+
+def _use_faults(draft: Draft, skill: SkillDraft, tree: Tree, called: set[str | None]) -> Iterator[Fault]:
+    if skill.header is None or draft.org is None:
+        return
+    if not tree.owners(skill.name) and skill.name not in called:
+        yield skill.header.fault(("name",), f"No employee has the skill `{skill.name}`.", "Give it to one in org.yaml.")
+
+
+def _plan_faults(draft: Draft, skill: SkillDraft, plan: Read[PlanDefinition]) -> Iterator[Fault]:
+    parameters = {
+        name: (other.plan.value.parameters if other.plan else {}) for name, other in draft.skills.items() if other.plan
+    }
+    unread = {name for name, other in draft.skills.items() if other.plan is None}
+    for fault in check_plan(
+        plan.value,
+        specs=draft.specs,
+        gives_of=lambda step: gives_of(draft, step),
+        skills=parameters,
+        employees=set(draft.employees) if draft.org else None,
+    ):
+        if fault.missing not in unread and fault.missing.partition(".")[0] not in draft.unread:
+            yield plan.fault(fault.path, fault.message, fault.hint)
+
+
+def gives_of(draft: Draft, step: Step, depth: int = 0) -> Mapping[str, Json] | None:
+    """Return the declared output fields of one run of a step, or None when nobody declared them."""
+    if step.mode is StepMode.ASK or step.order is not None:
+        return dict(step.gives) or None
+    if step.use is not None and step.use in draft.specs:
+        return {**draft.specs[step.use].gives, **step.gives} or None
+    skill = draft.skills.get(step.skill or "")
+    if step.gives or skill is None or skill.plan is None or depth > 20:
+        return dict(step.gives) or None
+    plan = skill.plan.value
+    if plan.gives:
+        return dict.fromkeys(plan.gives, "any")
+    last = plan.steps[-1]
+    return None if last.for_each is not None or last.parallel else gives_of(draft, last, depth + 1)
+
+
+def _tier_faults(draft: Draft, plan: Read[PlanDefinition], step: Step, path: Path, tier: Tier) -> Iterator[Fault]:
+    if tier is Tier.EXECUTION and (step.by or step.skill or step.order or step.react is not None):
+        yield plan.fault(
+            path,
+            f"`{step.id}` hands work on or asks a model; an execution skill runs in a slot and does neither.",
+            "Let a cognitive skill call this one.",
+        )
+    spec = draft.specs.get(step.use or "")
+    if spec is None or step.by is not None or spec.tier is tier:
+        return
+    if tier is Tier.COGNITIVE:
+        yield plan.fault(
+            (*path, "use"),
+            f"`{spec.name}` belongs into a slot, and a cognitive skill has none.",
+            f"Name with `by` the employee that does `{step.id}`.",
+        )
+    else:
+        yield plan.fault(
+            (*path, "use"),
+            f"`{spec.name}` is cognitive, and this skill is of the execution tier.",
+            "Use it in a cognitive skill.",
+        )
+
+
+@dataclass(frozen=True)
+class _Place:
+    skill: SkillDraft
+    plan: Read[PlanDefinition]
+    step: Step
+    path: Path
+
+
+def _right_faults(draft: Draft, at: _Place, tree: Tree) -> Iterator[Fault]:
+    """Yield steps whose employee does not report to whoever has the skill, or may not do what the step says."""
+    if draft.org is None:
+        return
+    step = at.step
+    owners = tree.owners(at.skill.name)
+    if step.by is None:
+        for owner in owners:
+            yield from _may(draft, at, owner)
+        return
+    doer = draft.employees.get(step.by)
+    if doer is None:
+        return
+    for owner in owners:
+        if not tree.is_below(step.by, owner.id):
+            yield at.plan.fault(
+                (*at.path, "by"),
+                f"`{step.by}` does not report to `{owner.id}`, which has the skill `{at.skill.name}`.",
+                _listed_below(owner),
+            )
+    yield from _may(draft, at, doer)
+
+
+def _may(draft: Draft, at: _Place, doer: EmployeeEntry) -> Iterator[Fault]:
+    step = at.step
+    spec = draft.specs.get(step.use or "")
+    everybodys = spec is not None and spec.name in draft.builtin and spec.tier is Tier.COGNITIVE
+    if spec is not None and not everybodys and spec.name not in doer.can:
+        yield at.plan.fault(
+            (*at.path, "use"), f"`{doer.id}` may not use `{spec.name}`.", "Add it to its `can` in org.yaml."
+        )
+    if step.by is not None and step.skill is not None and step.skill in draft.skills and step.skill not in doer.skills:
+        hint = nearest(step.skill, doer.skills) or "Add it to its `skills` in org.yaml."
+        yield at.plan.fault((*at.path, "skill"), f"`{doer.id}` does not have the skill `{step.skill}`.", hint)
+
+
+def _listed_below(owner: EmployeeEntry) -> str:
+    below = [entry.id for entry in owner.everybody()][1:]
+    return f"Below it: {', '.join(below[:12])}{', …' if len(below) > 12 else ''}." if below else "Nobody reports to it."

@@ -1,0 +1,106 @@
+"""Where an organisation's files are read from: its folder, or the archive pinned in an execution."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+LARGEST = 1024 * 1024
+"""Bytes of one file; a larger one is data, and data belongs behind a connection."""
+
+NOT_BUNDLED = frozenset({"data", "__pycache__", "node_modules"})
+"""Folders that hold data or things made from the rest."""
+
+
+class FileRefused(Exception):
+    """A file is missing, too large, outside the folder or no text; the message says which."""
+
+
+class Files(Protocol):
+    """The files of one organisation."""
+
+    def names(self) -> Sequence[str]:
+        """Return the paths of all files, sorted, with `/` between their parts."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """Return the content of one file; raise FileRefused."""
+        ...
+
+
+class FolderFiles:
+    """Files of a folder. Links that lead out of it are refused."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.resolve()
+        self._names = tuple(sorted(self._walk(self._folder)))
+
+    def names(self) -> Sequence[str]:
+        """Return the paths of all files, without hidden ones and data."""
+        return self._names
+
+    def read(self, name: str) -> bytes:
+        """Return the content of one file; raise FileRefused."""
+        path = self._folder / name
+        try:
+            real = path.resolve(strict=True)
+            if not real.is_relative_to(self._folder):
+                raise FileRefused(f"{name} leads out of the organisation's folder.")
+            if not real.is_file():
+                raise FileRefused(f"{name} is no file.")
+            if real.stat().st_size > LARGEST:
+                raise FileRefused(f"{name} is larger than 1 MiB; data belongs behind a connection.")
+            return real.read_bytes()
+        except OSError as error:
+            raise FileRefused(f"{name} cannot be read: {error.strerror or error}.") from error
+
+    def _walk(self, top: Path) -> Iterator[str]:
+        for place, folders, files in os.walk(top):
+            folders[:] = sorted(name for name in folders if _belongs(name))
+            inside = Path(place).relative_to(top)
+            for name in files:
+                if _belongs(name):
+                    yield (inside / name).as_posix()
+            for name in folders:
+                if (Path(place) / name).is_symlink():
+                    yield (inside / name).as_posix()
+
+
+class ArchiveFiles:
+    """Files of an archive made by `bundle`."""
+
+    def __init__(self, data: bytes) -> None:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            too_large = [entry.filename for entry in archive.infolist() if entry.file_size > LARGEST]
+            if too_large:
+                raise FileRefused(f"{too_large[0]} is larger than 1 MiB.")
+            self._files = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+
+    def names(self) -> Sequence[str]:
+        """Return the paths of all files."""
+        return tuple(sorted(self._files))
+
+    def read(self, name: str) -> bytes:
+        """Return the content of one file; raise FileRefused."""
+        try:
+            return self._files[str(PurePosixPath(name))]
+        except KeyError:
+            raise FileRefused(f"{name} is not there.") from None
+
+
+def text_of_file(files: Files, name: str) -> str:
+    """Return a file as text; raise FileRefused."""
+    data = files.read(name)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise FileRefused(f"{name} is not UTF-8 text (line {line}).") from error
+
+
+def _belongs(name: str) -> bool:
+    return not name.startswith(".") and name not in NOT_BUNDLED and not name.endswith((".pyc", ".pyo"))

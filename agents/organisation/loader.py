@@ -1,0 +1,197 @@
+"""The way in: check an organisation, or load it when nothing is wrong."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from agents.organisation.check_connections import connection_faults
+from agents.organisation.check_people import people_faults
+from agents.organisation.check_signals import signal_faults
+from agents.organisation.check_skills import skill_faults
+from agents.organisation.draft import Draft
+from agents.organisation.fault import Fault, Report
+from agents.organisation.files import ArchiveFiles, Files, FolderFiles
+from agents.organisation.model import EmployeeNode, Organisation, Skill
+from agents.organisation.org_file import ApprovalEntry, EmployeeEntry, OrgFile
+from agents.organisation.reader import read_organisation
+from governance.access import People, Person
+from governance.approvals.rule import ApprovalRule
+from runtime.capabilities.port import CapabilitySpec
+from runtime.errors import NotFound, OrganisationFaulty
+from runtime.settings import ApprovalSettings, EngineSettings
+
+_TOLD = 20
+"""Faults in the message of an error; the rest is in its facts."""
+
+
+def check(
+    folder: Path,
+    *,
+    builtin: Mapping[str, CapabilitySpec],
+    environ: Mapping[str, str] | None = None,
+    tree_depth: int | None = None,
+) -> Report:
+    """Return every fault of the organisation in `folder`.
+
+    Args:
+        folder: the organisation.
+        builtin: declarations of the capabilities that every organisation has.
+        environ: where `${NAME}` is looked up; absent means the environment of the process.
+        tree_depth: levels of employees that are allowed; absent means the default of the setting.
+
+    Raises:
+        NotFound: there is no such folder.
+    """
+    draft = _read(FolderFiles(_there(folder)), folder, builtin, environ)
+    return _report(draft, tree_depth)
+
+
+def load(
+    folder: Path,
+    *,
+    builtin: Mapping[str, CapabilitySpec],
+    environ: Mapping[str, str] | None = None,
+    tree_depth: int | None = None,
+    approvals: ApprovalSettings | None = None,
+) -> Organisation:
+    """Return the organisation in `folder`; arguments as in `check`.
+
+    Raises:
+        NotFound: there is no such folder.
+        OrganisationFaulty: it has faults; all of them are in the message and the facts.
+    """
+    files = FolderFiles(_there(folder))
+    return _load(files, folder, builtin, environ, tree_depth, approvals)
+
+
+def load_bundle(
+    data: bytes,
+    home: Path,
+    *,
+    builtin: Mapping[str, CapabilitySpec],
+    environ: Mapping[str, str] | None = None,
+    tree_depth: int | None = None,
+    approvals: ApprovalSettings | None = None,
+) -> Organisation:
+    """Return the organisation as `bundle` kept it; `home` is the folder it came from, where its data still is.
+
+    Raises:
+        OrganisationFaulty: as in `load`.
+    """
+    return _load(ArchiveFiles(data), home, builtin, environ, tree_depth, approvals)
+
+
+def _there(folder: Path) -> Path:
+    if folder.is_dir():
+        return folder
+    raise NotFound(f"There is no organisation folder {folder}.", folder=str(folder))
+
+
+def _read(
+    files: Files, folder: Path, builtin: Mapping[str, CapabilitySpec], environ: Mapping[str, str] | None
+) -> Draft:
+    return read_organisation(files, folder, builtin=builtin, environ=os.environ if environ is None else environ)
+
+
+def _report(draft: Draft, tree_depth: int | None) -> Report:
+    depth = EngineSettings().tree_depth if tree_depth is None else tree_depth
+    faults: list[Fault] = list(draft.faults)
+    faults += people_faults(draft, tree_depth=depth)
+    faults += connection_faults(draft)
+    faults += signal_faults(draft)
+    faults += skill_faults(draft)
+    return Report.of(draft.folder, faults)
+
+
+def _load(  # noqa: PLR0917  (the three ways in hand on the same six)
+    files: Files,
+    folder: Path,
+    builtin: Mapping[str, CapabilitySpec],
+    environ: Mapping[str, str] | None,
+    tree_depth: int | None,
+    approvals: ApprovalSettings | None,
+) -> Organisation:
+    draft = _read(files, folder, builtin, environ)
+    report = _report(draft, tree_depth)
+    if not report.ok or draft.org is None:
+        shown = Report(folder, report.faults[:_TOLD]).text() if len(report.faults) > _TOLD else report.text()
+        raise OrganisationFaulty(shown, folder=str(folder), faults=[fault.to_json() for fault in report.faults])
+    return _organisation(draft, draft.org.value, approvals or ApprovalSettings())
+
+
+def _organisation(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> Organisation:
+    local = org.clock.stands_at
+    organisation = Organisation(
+        name=org.name,
+        folder=draft.folder,
+        head=_node(org.head),
+        time_zone=org.time_zone,
+        language=org.language,
+        title=org.title,
+        skills={name: skill for name in draft.skills if (skill := _skill(draft, name)) is not None},
+        connections={name: read.value for name, read in draft.connections.items()},
+        metrics={name: read.value for name, read in draft.metrics.items()},
+        sensors={name: read.value for name, read in draft.sensors.items()},
+        rules=tuple(read.value for _, read in sorted(draft.rules.items())),
+        approvals={name: _rule(name, entry, approvals) for name, entry in org.approvals.items()},
+        people=People(_people(org)),
+        budget=org.budget.budget(),
+        model={role: name for role, name in org.model.items() if name},
+        specs=dict(draft.specs),
+    )
+    if local is None:
+        return organisation
+    return replace(organisation, stands_at=local.replace(tzinfo=organisation.zone))
+
+
+def _node(entry: EmployeeEntry) -> EmployeeNode:
+    below = tuple(_node(inner) for inner in entry.manages)
+    return EmployeeNode(entry.id, entry.title, entry.skills, entry.can, below)
+
+
+def _people(org: OrgFile) -> list[Person]:
+    return [
+        Person(
+            id=entry.id,
+            name=entry.name,
+            roles=frozenset(entry.roles),
+            groups=frozenset(entry.groups),
+            login=entry.login,
+            deputy_for=frozenset(entry.deputy_for),
+        )
+        for entry in org.people
+    ]
+
+
+def _rule(name: str, entry: ApprovalEntry, approvals: ApprovalSettings) -> ApprovalRule:
+    return ApprovalRule(
+        name=name,
+        who=entry.who,
+        within_s=approvals.within_s if entry.within is None else entry.within,
+        escalate_to=entry.then,
+        quorum=entry.quorum,
+        mode=entry.mode,
+    )
+
+
+def _skill(draft: Draft, name: str) -> Skill | None:
+    files = draft.skills[name]
+    if files.header is None or files.plan is None:
+        return None
+    header = files.header.value
+    options = files.options.get("options.yaml") or next(iter(files.options.values()), None)
+    return Skill(
+        name=name,
+        description=header.description,
+        plan=files.plan.value,
+        folder=draft.folder / "skills" / name,
+        when_to_use=header.metadata.when_to_use,
+        when_not_to_use=header.metadata.when_not_to_use,
+        words=header.metadata.words,
+        tier=header.metadata.tier,
+        options=options.value if options else None,
+        body=files.body,
+    )

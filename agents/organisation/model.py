@@ -1,0 +1,109 @@
+"""An organisation that was read and found sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from agents.cognition.advise.options import OptionsFile
+from agents.cognition.sense.definition import SensorDefinition
+from contracts import Budget, CapabilityName, MetricDefinition, Name, PlanDefinition, Text, Tier
+from governance.access import People
+from governance.approvals.rule import ApprovalRule
+from governance.policies import Policy
+from runtime.capabilities.connections import HttpConnection, SqlConnection
+from runtime.capabilities.port import CapabilitySpec
+
+
+@dataclass(frozen=True)
+class EmployeeNode:
+    """One employee with everybody below."""
+
+    id: Name
+    title: Text = ""
+    skills: tuple[Name, ...] = ()
+    can: tuple[CapabilityName, ...] = ()
+    manages: tuple[EmployeeNode, ...] = ()
+
+    def everybody(self) -> Iterator[EmployeeNode]:
+        """Yield this employee and everybody below, in reading order."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.manages))
+
+
+@dataclass(frozen=True)
+class Skill:
+    """Something an employee can be asked to do."""
+
+    name: Name
+    description: str
+    plan: PlanDefinition
+    """Its steps, contents of files in the place of their names."""
+    folder: Path
+    when_to_use: str = ""
+    when_not_to_use: str = ""
+    words: tuple[str, ...] = ()
+    tier: Tier = Tier.COGNITIVE
+    options: OptionsFile | None = None
+    """Choices of its decision, where it has one."""
+    body: str = ""
+    """The instructions below the frontmatter, for people and models."""
+
+
+@dataclass(frozen=True)
+class Organisation:
+    """Everything that stands in the folder."""
+
+    name: Name
+    folder: Path
+    """Where its data is."""
+    head: EmployeeNode
+    time_zone: str = "UTC"
+    language: str = "en"
+    title: Text = ""
+    stands_at: datetime | None = None
+    """The moment at which a replayed world stands, aware; None means now."""
+    skills: Mapping[Name, Skill] = field(default_factory=dict)
+    connections: Mapping[str, SqlConnection | HttpConnection] = field(default_factory=dict)
+    metrics: Mapping[Name, MetricDefinition] = field(default_factory=dict)
+    sensors: Mapping[Name, SensorDefinition] = field(default_factory=dict)
+    rules: tuple[Policy, ...] = ()
+    approvals: Mapping[str, ApprovalRule] = field(default_factory=dict)
+    people: People = field(default_factory=lambda: People(()))
+    budget: Budget = Budget()  # noqa: RUF009  (frozen)
+    model: Mapping[str, str] = field(default_factory=dict)
+    specs: Mapping[str, CapabilitySpec] = field(default_factory=dict)
+    """Declarations of everything its employees can do."""
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """Its time zone."""
+        return ZoneInfo(self.time_zone)
+
+    @cached_property
+    def employees(self) -> Mapping[Name, EmployeeNode]:
+        """Every employee by id, in reading order."""
+        return {node.id: node for node in self.head.everybody()}
+
+    @cached_property
+    def superiors(self) -> Mapping[Name, Name]:
+        """Employee → the employee it reports to; the head has none."""
+        return {below.id: node.id for node in self.head.everybody() for below in node.manages}
+
+    def is_below(self, employee: Name, superior: Name) -> bool:
+        """Whether `employee` reports to `superior`, directly or through others."""
+        above = self.superiors.get(employee)
+        while above is not None and above != superior:
+            above = self.superiors.get(above)
+        return above is not None
+
+    def owners(self, skill: Name) -> tuple[EmployeeNode, ...]:
+        """Return the employees that carry the skill out, in reading order."""
+        return tuple(node for node in self.employees.values() if skill in node.skills)

@@ -1,0 +1,160 @@
+"""`org.yaml`: who works here, who reports to whom, who decides, what may be spent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from agents.organisation.declared import Declared, Duration, one_or_more
+from contracts import ApprovalMode, Budget, CapabilityName, Money, Name, Text
+from governance.access import Role
+
+_Several = BeforeValidator(one_or_more)
+
+
+class EmployeeEntry(Declared):
+    """One employee and everybody below."""
+
+    id: Name
+    """Its key."""
+    title: Text = ""
+    """Its name for people."""
+    skills: Annotated[tuple[Name, ...], _Several] = ()
+    """Skills it carries out."""
+    can: Annotated[tuple[CapabilityName, ...], _Several] = ()
+    """Capabilities it may use."""
+    manages: tuple[EmployeeEntry, ...] = ()
+    """Employees that report to it."""
+
+    def everybody(self) -> Iterator[EmployeeEntry]:
+        """Yield this employee and everybody below, in reading order."""
+        waiting = [self]
+        while waiting:
+            entry = waiting.pop()
+            yield entry
+            waiting.extend(reversed(entry.manages))
+
+
+class PersonEntry(Declared):
+    """Somebody who acts here."""
+
+    id: Name
+    """Key; `--as` takes it."""
+    name: str = Field(min_length=1)
+    """Name for people."""
+    roles: Annotated[tuple[Role, ...], _Several] = (Role.VIEWER,)
+    """What the person may do."""
+    groups: Annotated[tuple[Name, ...], _Several] = ()
+    """Groups that cards may be addressed to."""
+    login: str | None = None
+    """The system user that is this person, or `any`."""
+    deputy_for: Annotated[tuple[Name, ...], _Several] = ()
+    """People this person stands in for."""
+
+
+def _escalation(value: object) -> object:
+    """Return the names in `escalate operations-director`, or a list as it is."""
+    if not isinstance(value, str):
+        return value
+    word, _, names = value.strip().partition(" ")
+    if word != "escalate" or not names.strip():
+        raise ValueError(f"`then` is written as `escalate NAME`, not {value!r}")
+    return [name.strip() for name in names.split(",")]
+
+
+class ApprovalEntry(Declared):
+    """Who decides, in which time, and what then."""
+
+    mode: ApprovalMode = ApprovalMode.STRICT
+    """How it is decided."""
+    who: Annotated[tuple[Name, ...], _Several] = Field(min_length=1)
+    """People or groups that may decide."""
+    within: Duration | None = Field(default=None, gt=0)
+    """Time until the card expires or is passed on."""
+    then: Annotated[tuple[Name, ...], BeforeValidator(_escalation)] = ()
+    """Who gets it after that."""
+    quorum: int = Field(default=1, ge=1)
+    """How many have to say yes."""
+
+
+class ClockEntry(Declared):
+    """Where a replayed world stands."""
+
+    stands_at: datetime | None = None
+    """Local time of the organisation when nothing else is said."""
+
+    @field_validator("stands_at", mode="before")
+    @classmethod
+    def _is_local(cls, value: object) -> object:
+        try:
+            moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+        except ValueError:
+            moment = None
+        if moment is None or moment.tzinfo is not None:
+            raise ValueError(f"`stands_at` is local time such as 2013-02-08T17:00, not {value!r}")
+        return moment
+
+
+class BudgetEntry(Declared):
+    """What one execution may spend at most."""
+
+    seconds: Duration | None = Field(default=None, gt=0)
+    """Time of work."""
+    tokens: int | None = Field(default=None, ge=0)
+    """Tokens of models."""
+    money: Annotated[
+        Money | None, BeforeValidator(lambda value: Money.parse(value) if isinstance(value, str) else value)
+    ] = None
+    """Costs, written as `5 USD`."""
+    steps: int | None = Field(default=None, ge=1)
+    """Steps of all plans."""
+
+    def budget(self) -> Budget:
+        """Return it as it crosses layers."""
+        return Budget(seconds=self.seconds, tokens=self.tokens, money=self.money, steps=self.steps)
+
+
+class OrgFile(Declared):
+    """The whole file."""
+
+    name: Name
+    """Key of the organisation."""
+    title: Text = ""
+    """Its name for people."""
+    time_zone: str
+    """IANA name, for example America/New_York."""
+    language: str = Field(default="en", pattern=r"^[a-z]{2}$")
+    """Language of reports where a request names none."""
+    clock: ClockEntry = ClockEntry()
+    """For replayed worlds."""
+    model: dict[str, str | None] = Field(default={})
+    """Model of each role; without one, declared plans still run."""
+    budget: BudgetEntry = BudgetEntry()
+    """Limits of one execution."""
+    people: tuple[PersonEntry, ...] = ()
+    """Everybody who may do anything here."""
+    approvals: dict[Name, ApprovalEntry] = Field(default={})
+    """Approval rules; `default` is for what names none."""
+    head: EmployeeEntry
+    """The employee at the top."""
+
+    @field_validator("time_zone")
+    @classmethod
+    def _exists(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (LookupError, ValueError, OSError) as error:
+            raise ValueError(f"There is no time zone {value!r}; write for example America/New_York") from error
+        return value
+
+    @field_validator("model")
+    @classmethod
+    def _roles_are_known(cls, value: dict[str, Any]) -> dict[str, Any]:
+        unknown = set(value) - {"reason"}
+        if unknown:
+            raise ValueError(f"There is no model role {', '.join(sorted(unknown))}; there is: reason")
+        return value

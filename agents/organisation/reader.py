@@ -1,0 +1,136 @@
+"""Reads every file of an organisation and notes what cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from agents.cognition.sense.definition import SensorDefinition
+from agents.organisation.declared import faults_of, read_as
+from agents.organisation.draft import Draft, Read
+from agents.organisation.environment import fill
+from agents.organisation.fault import Fault
+from agents.organisation.files import FileRefused, Files, text_of_file
+from agents.organisation.org_file import OrgFile
+from agents.organisation.signal_files import RuleFile, SensorFile
+from agents.organisation.skill_reader import read_skill
+from agents.organisation.yaml_source import YamlSource, read_yaml
+from contracts import MetricDefinition
+from governance.policies import Policy
+from runtime.capabilities.builtin import connection_specs
+from runtime.capabilities.connections import HttpConnection, SqlConnection, read_connection
+from runtime.capabilities.port import CapabilitySpec
+
+M = TypeVar("M", bound=BaseModel)
+
+_FOLDERS_OF_YAML = ("metrics", "sensors", "rules")
+
+
+def read_organisation(
+    files: Files, folder: Path, *, builtin: Mapping[str, CapabilitySpec], environ: Mapping[str, str]
+) -> Draft:
+    """Return everything that can be read of the organisation, with the faults of the rest."""
+    draft = Draft(files, folder, builtin)
+    names = set(files.names())
+    _read_org(draft, environ)
+    if "connections.yaml" in names:
+        _read_connections(draft, environ)
+    draft.specs = {**builtin, **{spec.name: spec for spec in _connection_specs(draft)}}
+    for name in sorted(
+        {PurePosixPath(path).parts[1] for path in names if path.startswith("skills/") and path.count("/") > 1}
+    ):
+        draft.skills[name] = read_skill(name, draft)
+    for path in sorted(names):
+        where = PurePosixPath(path)
+        if len(where.parts) == 2 and where.parts[0] in _FOLDERS_OF_YAML:
+            _read_entry(draft, where)
+    return draft
+
+
+def read_file(draft: Draft, name: str) -> YamlSource | None:
+    """Return one YAML file with positions; what YAML finds wrong is noted already."""
+    try:
+        text = text_of_file(draft.files, name)
+    except FileRefused as refused:
+        draft.faults.append(Fault(name, 0, str(refused)))
+        return None
+    return read_yaml(name, text)
+
+
+def _read_org(draft: Draft, environ: Mapping[str, str]) -> None:
+    source = read_file(draft, "org.yaml")
+    if source is None:
+        return
+    fill(source, environ)
+    org = read_as(OrgFile, source, source.value)
+    draft.faults += source.faults
+    if org is not None:
+        draft.org = Read(org, source)
+
+
+def _read_connections(draft: Draft, environ: Mapping[str, str]) -> None:
+    source = read_file(draft, "connections.yaml")
+    if source is None:
+        return
+    fill(source, environ)
+    for name, value in (source.value or {}).items() if isinstance(source.value, dict | None) else ():
+        try:
+            draft.connections[name] = Read(read_connection(value), source)
+        except ValidationError as error:
+            draft.unread.add(name)
+            source.faults += faults_of(error, source, SqlConnection | HttpConnection, (name,))
+    draft.faults += source.faults
+
+
+def _connection_specs(draft: Draft) -> list[CapabilitySpec]:
+    return connection_specs({name: read.value for name, read in draft.connections.items()})
+
+
+def _read_entry(draft: Draft, where: PurePosixPath) -> None:
+    kind, path = where.parts[0], str(where)
+    if where.suffix != ".yaml":
+        draft.faults.append(Fault(path, 0, f"Files in {kind}/ end in .yaml."))
+        return
+    source = read_file(draft, path)
+    if source is None:
+        return
+    match kind:
+        case "metrics":
+            _read_metric(draft, where.stem, source)
+        case "sensors":
+            _read_sensor(draft, where.stem, source)
+        case "rules":
+            _read_rule(draft, where.stem, source)
+    draft.faults += source.faults
+
+
+def _read_metric(draft: Draft, name: str, source: YamlSource) -> None:
+    metric = read_as(MetricDefinition, source, _named(source.value, name))
+    if metric is None:
+        return
+    if metric.name != name:
+        source.faults.append(source.fault(("name",), f"The metric of this file must be called {name}."))
+    draft.metrics[name] = Read(metric, source)
+
+
+def _read_sensor(draft: Draft, name: str, source: YamlSource) -> None:
+    entry = read_as(SensorFile, source, source.value)
+    if entry is None:
+        return
+    sensor: SensorDefinition = entry.definition(name)
+    draft.sensors[name] = Read(sensor, source)
+
+
+def _read_rule(draft: Draft, name: str, source: YamlSource) -> None:
+    entry = read_as(RuleFile, source, source.value)
+    if entry is None:
+        return
+    policy: Policy = entry.policy(name)
+    draft.rules[name] = Read(policy, source)
+
+
+def _named(value: Any, name: str) -> Any:
+    return {"name": name, **value} if isinstance(value, dict) else value
