@@ -97,7 +97,7 @@ class Policy:
         try:
             held = compile_condition(self.allow_when, VARIABLES).holds(request.values())
         except (ExpressionFailed, ExpressionFault) as error:
-            return f"its condition could not be checked: {error.message}"
+            return f"its condition could not be checked: {error.message.rstrip('.')}"
         return None if held else f"`{self.allow_when}` does not hold"
 
 
