@@ -94,26 +94,30 @@ class Call:
 CALLS = {
     "/waivers": Call(
         makes="waiver",
-        needs={"day": day, "airports": airports, "reason": text},
-        may_have={"carrier": text, "passengers": count},
+        needs={"day": day, "airports": airports, "flights": count, "reason": text},
+        may_have={"carrier": text},
     ),
     "/notices": Call(
         makes="notice",
-        needs={"audience": text, "message": text},
-        may_have={"day": day, "airports": airports, "carrier": text},
+        needs={"day": day, "airports": airports, "cause": text},
+        may_have={"flights": count, "carrier": text, "message": text},
     ),
     "/incidents": Call(
         makes="incident",
-        needs={"carrier": text, "summary": text},
-        may_have={"day": day, "airports": airports, "severity": text},
+        needs={"day": day, "carrier": text, "summary": text},
+        may_have={"airports": airports, "flights": count},
     ),
     "/readings/bad": Call(
-        makes="mark", needs={"origin": airport, "hour": hour, "field": text, "reason": text}, may_have={}
+        makes="mark",
+        needs={"origin": airport, "hour": hour, "field": text, "reason": text},
+        may_have={},
     ),
     "/readings/good": Call(
-        makes="mark", needs={"origin": airport, "hour": hour, "field": text}, may_have={"reason": text}
+        makes="mark",
+        needs={"origin": airport, "hour": hour, "field": text},
+        may_have={"reason": text},
     ),
-}  # fmt: skip
+}
 
 
 def checked(call: Call, body: Any) -> dict[str, Any]:

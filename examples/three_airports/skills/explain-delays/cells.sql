@@ -1,0 +1,2 @@
+-- The day's flights counted in cells, with the weather that lay on them; the rule stands in units.sql and ATTRIBUTION.md.
+SELECT * FROM cells_of('late', CAST($day AS DATE))

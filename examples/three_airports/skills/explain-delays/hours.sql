@@ -1,0 +1,6 @@
+-- Departures hour by hour, by schedule.
+SELECT hour, count(dep_delay) AS departed, avg(dep_delay) AS mean_delay, avg(CAST(dep_delay > 15 AS INTEGER)) AS late_share
+FROM flights
+WHERE day = CAST($day AS DATE)
+GROUP BY hour
+ORDER BY hour
