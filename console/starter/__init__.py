@@ -1,0 +1,1 @@
+"""The organisation that `silicon init` makes: a bakery with four weeks of sales."""
