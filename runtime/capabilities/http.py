@@ -10,13 +10,14 @@ from urllib.parse import quote
 
 import httpx
 
-from contracts import EvidenceItem, EvidenceKind, Json, Tier
+from contracts import EvidenceItem, EvidenceKind, Json
 from runtime.canonical import sha256, to_bytes
 from runtime.capabilities.connections import HttpConnection, Secret
 from runtime.capabilities.http_answer import fault_of, result_of
 from runtime.capabilities.http_guard import PinnedTransport
-from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec
+from runtime.capabilities.port import CallContext, CallResult
 from runtime.capabilities.secrets import Secrets
+from runtime.capabilities.specs import operation_spec
 from runtime.errors import BusinessRefusal, InvalidArguments, NetworkFault
 from runtime.settings import HttpSettings
 
@@ -179,34 +180,6 @@ class HttpOperation:
             kind=kind, at=context.now, step=context.step, capability=name, sha256=sha256(output), facts=facts
         )
         return CallResult(output, evidence=(item,))
-
-
-def operation_spec(
-    service: str, connection: HttpConnection, name: str, settings: HttpSettings | None = None
-) -> CapabilitySpec:
-    """Return the declaration of one operation; everything that decides what it does is in its hash."""
-    operation = connection.operations[name]
-    where = connection.base or f"local service: {' '.join(connection.service.command if connection.service else ())}"
-    return CapabilitySpec(
-        name=f"{service}.{name}",
-        kind="service_tool",
-        description=operation.description or f"{operation.method} {operation.path} of {service}.",
-        parameters=operation.parameters,
-        gives=operation.gives,
-        effect=operation.does,
-        tier=Tier.EXECUTION,
-        policy=operation.policy,
-        timeout_s=(settings or HttpSettings()).timeout_s + 5,
-        can_look_up=operation.lookup is not None,
-        declaration={
-            "address": where, "method": operation.method, "path": operation.path, "lookup": operation.lookup,
-        },
-    )  # fmt: skip
-
-
-def http_specs(name: str, connection: HttpConnection, settings: HttpSettings | None = None) -> list[CapabilitySpec]:
-    """Return the declarations of every operation of one service."""
-    return [operation_spec(name, connection, operation, settings) for operation in connection.operations]
 
 
 def http_capabilities(

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import make_url
-
-from contracts import Effect, EvidenceItem, EvidenceKind, Json, Parameter, Tier, ValueType
+from contracts import EvidenceItem, EvidenceKind, Json
 from runtime.canonical import sha256
 from runtime.capabilities.connections import DuckdbConnection, SqlConnection, SqliteConnection, UrlConnection
-from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec
+from runtime.capabilities.port import CallContext, CallResult
 from runtime.capabilities.resources import name_of, text_of
+from runtime.capabilities.specs import sql_spec
 from runtime.capabilities.sql_alchemy import SqliteSource, UrlSource
 from runtime.capabilities.sql_duckdb import DuckdbSource
 from runtime.capabilities.sql_table import Interrupt, Query, QueryStopped, Table
@@ -33,30 +32,6 @@ class Source(Protocol):
     def close(self) -> None:
         """Let go of what is open."""
         ...
-
-
-def sql_spec(name: str, connection: SqlConnection, settings: SqlSettings | None = None) -> CapabilitySpec:
-    """Return the declaration of the query capability of one connection."""
-    timeout_s = (settings or SqlSettings()).timeout_s
-    return CapabilitySpec(
-        name=f"{name}.query",
-        kind="sql",
-        description=connection.description or f"Query the connection {name} with one SELECT.",
-        parameters={
-            "sql": Parameter(
-                type=ValueType.STRING,
-                description="One SELECT, or a .sql file of the skill's folder.",
-                example="SELECT 1",
-            ),
-        },
-        gives={"rows": "array", "columns": "array", "n": "integer"},
-        effect=Effect.READ,
-        tier=Tier.EXECUTION,
-        timeout_s=timeout_s + 5,
-        resources=("sql",),
-        open_arguments=True,
-        declaration=_declaration(connection),
-    )
 
 
 def source_for(name: str, connection: SqlConnection, *, folder: Path, time_zone: str, settings: SqlSettings) -> Source:
@@ -138,13 +113,3 @@ async def _stop(work: asyncio.Task[Table], interrupt: Interrupt) -> None:
     for ended in done:
         if (error := ended.exception()) is not None and not isinstance(error, QueryStopped):
             raise error
-
-
-def _declaration(connection: SqlConnection) -> dict[str, Json]:
-    match connection:
-        case DuckdbConnection(file=file, known=known):
-            return {"kind": "duckdb", "file": file, "known": list(known)}
-        case SqliteConnection(file=file):
-            return {"kind": "sqlite", "file": file}
-        case UrlConnection(url=url):
-            return {"kind": "url", "url": make_url(url).render_as_string(hide_password=True)}

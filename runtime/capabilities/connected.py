@@ -1,0 +1,65 @@
+"""The capabilities that an organisation's connections declare, ready to be called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runtime.capabilities.connections import HttpConnection, SqlConnection
+from runtime.capabilities.http import HttpService, http_capabilities
+from runtime.capabilities.local_service import LocalService
+from runtime.capabilities.port import Capability
+from runtime.capabilities.secrets import Secrets
+from runtime.capabilities.sql import SqlQuery
+from runtime.settings import HttpSettings, SqlSettings
+
+
+@dataclass(slots=True)
+class Connected:
+    """The capabilities of an organisation's connections, and what has to be closed at the end."""
+
+    capabilities: list[Capability] = field(default_factory=list)
+    sql: dict[str, SqlQuery] = field(default_factory=dict)
+    """By connection; metrics and sensors query through these."""
+    services: list[HttpService] = field(default_factory=list)
+
+    async def close(self) -> None:
+        """Close databases and HTTP connections; a local service goes on."""
+        for query in self.sql.values():
+            query.close()
+        for service in self.services:
+            await service.close()
+
+
+def connect(
+    connections: Mapping[str, SqlConnection | HttpConnection],
+    *,
+    folder: Path,
+    home: Path,
+    time_zone: str,
+    sql: SqlSettings,
+    http: HttpSettings,
+    secrets: Secrets | None = None,
+) -> Connected:
+    """Return the capabilities of the connections of one organisation; nothing is opened before it is used.
+
+    Args:
+        folder: the organisation's folder; paths in connections are relative to it.
+        home: where local services keep their state.
+        time_zone: IANA name; the wall clock of `known_at` in queries.
+    """
+    connected = Connected()
+    for name, connection in connections.items():
+        if not isinstance(connection, HttpConnection):
+            query = SqlQuery(name, connection, folder=folder, time_zone=time_zone, settings=sql)
+            connected.sql[name] = query
+            connected.capabilities.append(query)
+            continue
+        local = connection.service and LocalService(name, connection.service, home=home, folder=folder)
+        service, operations = http_capabilities(
+            name, connection, settings=http, secrets=secrets or Secrets(), locate=local.locate if local else None
+        )
+        connected.services.append(service)
+        connected.capabilities += operations
+    return connected

@@ -1,0 +1,91 @@
+"""The declarations that connections make. Importing this costs little: no database, no HTTP client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from contracts import Effect, Json, Parameter, Tier, ValueType
+from runtime.capabilities.connections import (
+    DuckdbConnection,
+    HttpConnection,
+    SqlConnection,
+    SqliteConnection,
+    UrlConnection,
+)  # fmt: skip
+from runtime.capabilities.port import CapabilitySpec
+from runtime.settings import HttpSettings, SqlSettings
+
+
+def connection_specs(connections: Mapping[str, SqlConnection | HttpConnection]) -> list[CapabilitySpec]:
+    """Return the declarations of what the connections offer; nothing is opened."""
+    specs: list[CapabilitySpec] = []
+    for name, connection in connections.items():
+        if isinstance(connection, HttpConnection):
+            specs += http_specs(name, connection)
+        else:
+            specs.append(sql_spec(name, connection))
+    return specs
+
+
+def sql_spec(name: str, connection: SqlConnection, settings: SqlSettings | None = None) -> CapabilitySpec:
+    """Return the declaration of the query capability of one connection."""
+    timeout_s = (settings or SqlSettings()).timeout_s
+    return CapabilitySpec(
+        name=f"{name}.query",
+        kind="sql",
+        description=connection.description or f"Query the connection {name} with one SELECT.",
+        parameters={
+            "sql": Parameter(
+                type=ValueType.STRING,
+                description="One SELECT, or a .sql file of the skill's folder.",
+                example="SELECT 1",
+            ),
+        },
+        gives={"rows": "array", "columns": "array", "n": "integer"},
+        effect=Effect.READ,
+        tier=Tier.EXECUTION,
+        timeout_s=timeout_s + 5,
+        resources=("sql",),
+        open_arguments=True,
+        declaration=_declaration(connection),
+    )
+
+
+def operation_spec(
+    service: str, connection: HttpConnection, name: str, settings: HttpSettings | None = None
+) -> CapabilitySpec:
+    """Return the declaration of one operation; everything that decides what it does is in its hash."""
+    operation = connection.operations[name]
+    where = connection.base or f"local service: {' '.join(connection.service.command if connection.service else ())}"
+    return CapabilitySpec(
+        name=f"{service}.{name}",
+        kind="service_tool",
+        description=operation.description or f"{operation.method} {operation.path} of {service}.",
+        parameters=operation.parameters,
+        gives=operation.gives,
+        effect=operation.does,
+        tier=Tier.EXECUTION,
+        policy=operation.policy,
+        timeout_s=(settings or HttpSettings()).timeout_s + 5,
+        can_look_up=operation.lookup is not None,
+        declaration={
+            "address": where, "method": operation.method, "path": operation.path, "lookup": operation.lookup,
+        },
+    )  # fmt: skip
+
+
+def http_specs(name: str, connection: HttpConnection, settings: HttpSettings | None = None) -> list[CapabilitySpec]:
+    """Return the declarations of every operation of one service."""
+    return [operation_spec(name, connection, operation, settings) for operation in connection.operations]
+
+
+def _declaration(connection: SqlConnection) -> dict[str, Json]:
+    match connection:
+        case DuckdbConnection(file=file, known=known):
+            return {"kind": "duckdb", "file": file, "known": list(known)}
+        case SqliteConnection(file=file):
+            return {"kind": "sqlite", "file": file}
+        case UrlConnection(url=url):
+            from sqlalchemy import make_url
+
+            return {"kind": "url", "url": make_url(url).render_as_string(hide_password=True)}
