@@ -1,7 +1,8 @@
 """Periods of a metric, in the organisation's local time.
 
 The rule at clock changes: buckets are wall-clock periods. The hour that spring skips does not exist and is no bucket;
-the hour that autumn repeats is one bucket of two hours, because local time cannot tell its halves apart.
+the hour that autumn repeats is one bucket of two hours, because local time cannot tell its halves apart. An hour of
+which a part is skipped is a bucket.
 """
 
 from __future__ import annotations
@@ -54,18 +55,14 @@ def buckets(first: datetime, end: datetime, grain: Grain, zone: ZoneInfo) -> Ite
     """Yield the starts of the buckets from `first` on that start before `end`, without the hours that never were."""
     start = bucket_start(first, grain)
     while start < end:
-        if grain is not Grain.HOUR or exists(start, zone):
+        following = next_start(start, grain)
+        if to_utc(following, zone) > to_utc(start, zone):
             yield start
-        start = next_start(start, grain)
-
-
-def exists(local: datetime, zone: ZoneInfo) -> bool:
-    """Whether clocks in that zone ever showed this wall-clock moment."""
-    return to_local(to_utc(local, zone), zone) == local
+        start = following
 
 
 def to_utc(local: datetime, zone: ZoneInfo) -> datetime:
-    """Return the moment at which clocks first showed `local`."""
+    """Return the moment at which clocks first showed `local`, or would have, had they not been put forward."""
     return local.replace(tzinfo=zone, fold=0).astimezone(UTC)
 
 

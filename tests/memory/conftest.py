@@ -1,0 +1,6 @@
+"""Metrics over a small table in DuckDB, and a real store."""
+
+from tests.memory.duck import duck
+from tests.stores import clock, sqlite_store
+
+__all__ = ["clock", "duck", "sqlite_store"]
