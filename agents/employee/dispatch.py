@@ -9,6 +9,7 @@ from agents.employee import tree
 from agents.employee.parameters import complete
 from agents.employee.plans import Work, call_of, handing_on
 from agents.employee.ports import Cluster, KnownSkill, Node, Staff, Workforce
+from agents.employee.reflect import reflect
 from contracts import (
     Ancestor,
     Json,
@@ -24,6 +25,7 @@ from runtime.capabilities.port import CapabilitySpec
 from runtime.clock import Clock
 from runtime.errors import InvalidArguments, NotFound, PermissionRefused
 from runtime.expressions import names_in
+from runtime.ledger.port import Store
 
 LEARNT = "learnt"
 """Under this name an order's context says what an earlier attempt failed for."""
@@ -39,12 +41,14 @@ class Dispatcher:
         specs: Mapping[str, CapabilitySpec],
         workforce: Workforce,
         cluster: Cluster,
+        store: Store,
         clock: Clock,
     ) -> None:
         self._staff = staff
         self._specs = specs
         self._workforce = workforce
         self._cluster = cluster
+        self._store = store
         self._clock = clock
 
     def order_for(
@@ -73,9 +77,9 @@ class Dispatcher:
         return self._child(parent, taker, step, work, learnt, objective=objective, spec=spec)
 
     async def carry_out(self, order: TaskOrder) -> StatusReport:
-        """Have the order done, in a slot where it needs one, and return its report."""
+        """Have the order done, in a slot where it needs one, and return its report, judged by what it asked for."""
         if order.tier is Tier.EXECUTION:
-            return await self._cluster.submit(order)
+            return await reflect(order, await self._cluster.submit(order), self._store)
         return await self._workforce.deliver(order)
 
     def _order_for_skill(

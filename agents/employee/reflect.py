@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from contracts import ErrorCategory, Json, OrderState, Problem, StatusReport, TaskOrder, ValueType
-from runtime.errors import BusinessRefusal
-from runtime.expressions import ExpressionFailed, ExpressionFault, compile_expression, names_in
+from contracts import ErrorCategory, Json, OrderState, Problem, StatusReport, TaskOrder
+from runtime.engine import UnitState, fold_order, outputs_of, unmet_checks
+from runtime.errors import BusinessRefusal, CapabilityFailed
+from runtime.ledger.port import Store
 
 
 class OrderNotMet(BusinessRefusal):
@@ -20,21 +21,39 @@ class OrderNotMet(BusinessRefusal):
 class Done:
     """What the ledger says was done for the order."""
 
+    outputs: Mapping[str, Json]
+    """Step → output, of every step that is settled."""
     steps: frozenset[str]
     """Steps that were done, not skipped."""
     uses: frozenset[str]
     """Capabilities called, in orders below as well."""
 
 
-def reflect(order: TaskOrder, report: StatusReport, done: Done) -> StatusReport:
+async def reflect(order: TaskOrder, report: StatusReport, store: Store) -> StatusReport:
+    """Return the report of an order, judged by what the ledger says was done; see `judge`."""
+    if report.state is not OrderState.DONE:
+        return report
+    view = fold_order(await store.ledger.read(str(order.order_id)))
+    steps = frozenset(unit.step for unit in view.units.values() if unit.state is UnitState.DONE)
+    outputs = await outputs_of(view, store.blobs) if order.plan.accept else {}
+    return judge(order, report, Done(outputs, steps, frozenset(view.uses)))
+
+
+def judge(order: TaskOrder, report: StatusReport, done: Done) -> StatusReport:
     """Return the report, failed when it says done and is not: the giver's step then tries another way.
 
-    Every criterion is judged and every call that the plan requires is looked for, so that the reason names them all. A
+    The order's criteria are judged over its output, the plan's checks on the whole over its parameters and the outputs
+    of all steps, and every call that the plan requires is looked for, so that the reason names all that is missing. A
     criterion that cannot be judged is not met.
     """
     if report.state is not OrderState.DONE:
         return report
-    unmet = [*unmet_criteria(order.accept, report.output), *_missing_calls(order, done)]
+    fields = report.output if isinstance(report.output, dict) else {}
+    unmet = [
+        *unmet_criteria(order.accept, {"output": report.output, **fields}),
+        *unmet_criteria(order.plan.accept, {**order.inputs, **done.outputs}),
+        *_missing_calls(order, done),
+    ]
     if not unmet:
         return report
     problem = Problem(
@@ -46,18 +65,14 @@ def reflect(order: TaskOrder, report: StatusReport, done: Done) -> StatusReport:
     return report.model_copy(update={"state": OrderState.FAILED, "output": None, "error": problem})
 
 
-def unmet_criteria(criteria: Sequence[str], output: Json) -> list[str]:
-    """Return each criterion that does not hold over the output's fields, with the reason."""
-    values = {**output, "output": output} if isinstance(output, dict) else {"output": output}
+def unmet_criteria(criteria: Sequence[str], values: Mapping[str, Json]) -> list[str]:
+    """Return each criterion that does not hold over `values`, with the reason."""
     unmet = []
     for criterion in criteria:
         try:
-            names = {path[0] for path in names_in(criterion)} & values.keys()
-            expression = compile_expression(criterion, dict.fromkeys(names, ValueType.ANY))
-            if not expression.holds(values):
-                unmet.append(f"`{criterion}` is false")
-        except (ExpressionFault, ExpressionFailed) as error:
-            unmet.append(f"`{criterion}` cannot be judged ({str(error).rstrip('.')})")
+            unmet += [f"`{item.check}` ({item.why.rstrip('.')})" for item in unmet_checks((criterion,), values)]
+        except CapabilityFailed as error:
+            unmet.append(f"`{criterion}` cannot be judged ({error.message.rstrip('.')})")
     return unmet
 
 

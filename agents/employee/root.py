@@ -22,6 +22,7 @@ def root_order(
     staff: Staff,
     *,
     skill: Name | None,
+    order_id: OrderId,
     execution_id: ExecutionId,
     trace_id: str,
     now: datetime,
@@ -29,7 +30,8 @@ def root_order(
     """Return the order for the head.
 
     With a skill of the head's own it is that skill's plan, else one step that hands the work down the chain of
-    command; with a plan of the requester's, that plan.
+    command; with a plan of the requester's, that plan. It touches nothing, so that a request can be tried before it is
+    accepted.
 
     Args:
         skill: what was chosen by name or by the goal's words; None when the request brings a plan.
@@ -43,7 +45,7 @@ def root_order(
     known_at = request.known_at or now
     work, own_skill, tier = _work(request, staff, skill, known_at)
     return TaskOrder(
-        order_id=OrderId.new(),
+        order_id=order_id,
         execution_id=execution_id,
         organisation=request.organisation,
         employee=staff.head.id,

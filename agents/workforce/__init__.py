@@ -1,5 +1,5 @@
 """The employees of an organisation at work; `inline` holds them in one process."""
 
-from agents.workforce.inline import EngineFactory, InlineWorkforce
+from agents.workforce.inline import ClusterFor, EngineFor, InlineWorkforce
 
-__all__ = ["EngineFactory", "InlineWorkforce"]
+__all__ = ["ClusterFor", "EngineFor", "InlineWorkforce"]

@@ -3,51 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import TypeAlias
 
 from agents.employee.dispatch import Dispatcher
 from agents.employee.employee import Employee
 from agents.employee.ports import Cluster, Running, Staff
 from agents.employee.root import root_order
 from agents.employee.tree import find
-from contracts import ExecutionId, ExecutionRequest, Name, StatusReport, TaskOrder
+from contracts import Name, OrderId, StatusReport, TaskOrder
 from runtime.capabilities.port import CapabilitySpec
 from runtime.clock import Clock
-from runtime.engine.ports import Delegate
+from runtime.engine import Delegate, fold_order
 from runtime.errors import InvalidArguments
-from runtime.ledger.port import Lease, Ledger
+from runtime.executor.port import ExecutionRun
+from runtime.ledger.port import Store
 
-_PAGE = 1_000
+EngineFor: TypeAlias = Callable[[ExecutionRun, Delegate], Running]
+"""Makes the step engine of one stretch: its appends carry the run's leases, it stops when the run is cancelled, and it
+sends employee steps to the delegate. Wiring hands it in."""
 
-
-class EngineFactory(Protocol):
-    """Makes the step engine of one execution; wiring hands it in."""
-
-    def __call__(
-        self, *, execution_id: ExecutionId, leases: Sequence[Lease], cancelled: Callable[[], bool], delegate: Delegate
-    ) -> Running:
-        """Return an engine whose appends carry these leases and that sends employee steps to this delegate."""
-        ...
-
-
-class Execution(Protocol):
-    """What the workforce needs to know about the execution it works for."""
-
-    @property
-    def execution_id(self) -> ExecutionId: ...  # noqa: D102
-
-    @property
-    def request(self) -> ExecutionRequest: ...  # noqa: D102
-
-    @property
-    def trace_id(self) -> str: ...  # noqa: D102
-
-    @property
-    def leases(self) -> Sequence[Lease]: ...  # noqa: D102
-
-    def cancelled(self) -> bool:
-        """Whether it is to stop."""
-        ...
+ClusterFor: TypeAlias = Callable[[ExecutionRun], Cluster]
+"""Gives the way into the cluster for one stretch, under the same leases and cancellation."""
 
 
 class InlineWorkforce:
@@ -57,10 +33,10 @@ class InlineWorkforce:
         self,
         staff: Staff,
         *,
-        ledger: Ledger,
+        store: Store,
         specs: Mapping[str, CapabilitySpec],
-        cluster: Cluster,
-        engine_factory: EngineFactory,
+        engine_for: EngineFor,
+        cluster_for: ClusterFor,
         clock: Clock,
         choose_skill: Callable[[str], Name] | None = None,
     ) -> None:
@@ -71,10 +47,10 @@ class InlineWorkforce:
             choose_skill: finds the skill for the words of a goal; without it a request has to name one.
         """
         self.staff = staff
-        self._ledger = ledger
+        self._store = store
         self._specs = specs
-        self._cluster = cluster
-        self._engine_factory = engine_factory
+        self._engine_for = engine_for
+        self._cluster_for = cluster_for
         self._clock = clock
         self._choose_skill = choose_skill
         self._employees: dict[Name, Employee] = {}
@@ -84,26 +60,31 @@ class InlineWorkforce:
         """Employees that had an order in this process, in the order of their first."""
         return tuple(self._employees)
 
-    async def run(self, execution: Execution) -> StatusReport:
+    async def run(self, run: ExecutionRun) -> StatusReport:
         """Carry the execution out from its root order, or go on where it stood.
 
         Raises:
             InvalidArguments: the request is another organisation's, or does not say what its plan needs.
             NotFound: there is no such skill.
         """
-        order = await self._recorded_root(execution.execution_id) or self._new_root(execution)
-        return await _Shift(self, execution).dispatcher.carry_out(order)
+        order = await self._recorded(run.root_order_id) or self._new_root(run)
+        shift = _Shift(self.employee, lambda delegate: self._engine_for(run, delegate))
+        delegate = Dispatcher(
+            self.staff, specs=self._specs, workforce=shift, cluster=self._cluster_for(run), store=self._store,
+            clock=self._clock,
+        )  # fmt: skip
+        return await shift.begin(delegate, order)
 
     def employee(self, order: TaskOrder) -> Employee:
         """Return the employee an order is for, awake from now on."""
         self._own(order.organisation)
         node = find(self.staff.head, order.employee)
         if node.id not in self._employees:
-            self._employees[node.id] = Employee(node.id, staff=self.staff, ledger=self._ledger)
+            self._employees[node.id] = Employee(node.id, staff=self.staff, store=self._store)
         return self._employees[node.id]
 
-    def _new_root(self, execution: Execution) -> TaskOrder:
-        request = execution.request
+    def _new_root(self, run: ExecutionRun) -> TaskOrder:
+        request = run.request
         self._own(request.organisation)
         skill = request.skill
         if skill is None and request.plan is None and self._choose_skill is not None:
@@ -112,22 +93,15 @@ class InlineWorkforce:
             request,
             self.staff,
             skill=skill,
-            execution_id=execution.execution_id,
-            trace_id=execution.trace_id,
+            order_id=run.root_order_id,
+            execution_id=run.execution_id,
+            trace_id=run.trace_id,
             now=self._clock.now(),
         )
 
-    async def _recorded_root(self, execution_id: ExecutionId) -> TaskOrder | None:
-        """Return the root order that an earlier run of the execution began with."""
-        after = 0
-        while events := await self._ledger.read_execution(execution_id, after=after, limit=_PAGE):
-            for event in events:
-                if event.type == "order.accepted" and event.data is not None:
-                    order = TaskOrder.read(event.data["order"])
-                    if not order.chain:
-                        return order
-            after = events[-1].position
-        return None
+    async def _recorded(self, order_id: OrderId) -> TaskOrder | None:
+        """Return the order that an earlier run began with, or None when none did."""
+        return fold_order(await self._store.ledger.read(str(order_id))).order
 
     def _own(self, organisation: Name) -> None:
         if organisation != self.staff.name:
@@ -138,29 +112,20 @@ class InlineWorkforce:
 
 
 class _Shift:
-    """The workforce during one execution: whose leases it writes under, and when it has to stop."""
+    """The workforce during one stretch of an execution."""
 
-    def __init__(self, workforce: InlineWorkforce, execution: Execution) -> None:
-        self._workforce = workforce
-        self._execution = execution
-        self.dispatcher = Dispatcher(
-            workforce.staff,
-            specs=workforce._specs,
-            workforce=self,
-            cluster=workforce._cluster,
-            clock=workforce._clock,
-        )
+    def __init__(self, employee_of: Callable[[TaskOrder], Employee], engine_for: Callable[[Delegate], Running]) -> None:
+        self._employee_of = employee_of
+        self._engine_for = engine_for
+        self._delegate: Dispatcher | None = None
+
+    async def begin(self, delegate: Dispatcher, order: TaskOrder) -> StatusReport:
+        """Have the first order carried out; every order below it goes through `delegate`."""
+        self._delegate = delegate
+        return await delegate.carry_out(order)
 
     async def deliver(self, order: TaskOrder) -> StatusReport:
         """Hand the order to its employee."""
-        employee = self._workforce.employee(order)
-        return await employee.carry_out(order, engine_for=self._engine, delegate=self.dispatcher)
-
-    def _engine(self, delegate: Delegate) -> Running:
-        execution = self._execution
-        return self._workforce._engine_factory(
-            execution_id=execution.execution_id,
-            leases=execution.leases,
-            cancelled=execution.cancelled,
-            delegate=delegate,
-        )
+        assert self._delegate is not None, "orders are delivered once the shift has begun"
+        employee = self._employee_of(order)
+        return await employee.carry_out(order, engine_for=self._engine_for, delegate=self._delegate)

@@ -96,9 +96,13 @@ class _Texts:
     def __init__(self) -> None:
         self._words: list[str] = []
 
+    @staticmethod
+    def stand_in(words: str) -> str:
+        return "".join(sign if " " <= sign <= "~" else "M" for sign in words) or " "
+
     def put(self, text: Text, words: str) -> None:
         text.set_parse_math(False)
-        text.set_text("".join(sign if " " <= sign <= "~" else "M" for sign in words) or " ")
+        text.set_text(self.stand_in(words))
         text.set_gid(f"words-{len(self._words)}")
         self._words.append(words)
 
@@ -139,10 +143,11 @@ def _dress(axes: Axes, texts: _Texts, picture: Picture) -> None:
 def _label_ticks(axes: Axes, texts: _Texts, labels: Sequence[str]) -> None:
     every = -(-len(labels) // _TICKS)
     at = list(range(0, len(labels), every))
-    axes.set_xticks(at, ["x"] * len(at))
-    slanted = max(map(len, labels)) > 6
-    for tick, position in zip(axes.get_xticklabels(), at, strict=True):
-        texts.put(tick, _short(labels[position], 18))
+    shown = [_short(labels[position], 18) for position in at]
+    axes.set_xticks(at, [texts.stand_in(words) for words in shown])
+    slanted = max(map(len, shown)) > 6
+    for tick, words in zip(axes.get_xticklabels(), shown, strict=True):
+        texts.put(tick, words)
         if slanted:
             tick.set(rotation=35, ha="right", rotation_mode="anchor")
 

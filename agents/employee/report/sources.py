@@ -16,6 +16,8 @@ from runtime.texts import Say
 _TOKEN = re.compile("\ue000(\\d+)\ue001")
 _SHOWN = 3
 """Places named one by one in a footnote; more are told by their common path."""
+_LISTED = 50
+"""Places that a data product lists one by one for a mark."""
 
 
 class Page:
@@ -72,7 +74,7 @@ class Page:
         self._refuse_lost_marks(seen, body)
         notes = [f"{anchor}: {self._note(links)}" for anchor, links in anchors.values()]
         section = f"\n\n## {self.say('report-sources')}\n\n" + "\n".join(notes) if notes else ""
-        sources = tuple(_source_link(anchor, link) for anchor, links in anchors.values() for link in links)
+        sources = tuple(_source_link(anchor, link) for anchor, links in anchors.values() for link in _listed(links))
         return f"{body}{section}\n", sources
 
     def _refuse_lost_marks(self, seen: set[int], body: str) -> None:
@@ -90,7 +92,7 @@ class Page:
 
     def _note(self, links: Links) -> str:
         if len(links) > _SHOWN:
-            links = union(_generalised(link) for link in links)
+            links = _generalised(links)
         told = "; ".join(self._place(link) for link in links)
         return told if len(links) == 1 else f"{self.say('report-source-computed')} {told}"
 
@@ -108,8 +110,14 @@ def _code(text: str) -> str:
     return re.sub(r"[`\r\n\ue000-\uf8ff]", " ", text)
 
 
-def _generalised(link: Link) -> Link:
-    return replace(link, path=re.sub(r"\[\d+\]", "[*]", link.path), value=None)
+def _generalised(links: Links) -> Links:
+    """Return the common paths: `rows[*].n` for `rows[0].n`, `rows[1].n`, …"""
+    return union(replace(link, path=re.sub(r"\[\d+\]", "[*]", link.path), value=None) for link in links)
+
+
+def _listed(links: Links) -> Links:
+    """Return the links as data: each one, or their common paths where a number rests on very many."""
+    return links if len(links) <= _LISTED else _generalised(links)
 
 
 def _source_link(anchor: str, link: Link) -> SourceLink:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from agents.employee.dispatch import Dispatcher
 from agents.employee.ports import Cluster, Workforce
@@ -24,6 +25,7 @@ from contracts import (
 )
 from runtime.capabilities.port import CapabilitySpec
 
+NO_STORE: Any = None
 KNOWN_AT = datetime(2013, 2, 8, 22, tzinfo=UTC)
 
 
@@ -66,7 +68,7 @@ class Recorder:
 
     async def deliver(self, order: TaskOrder) -> StatusReport:
         self.orders.append(order)
-        return StatusReport(order_id=order.order_id, state=OrderState.DONE)
+        return StatusReport(order_id=order.order_id, state=OrderState.WAITING)
 
     submit = deliver
 
@@ -126,7 +128,7 @@ def dispatcher(
 ) -> Dispatcher:
     return Dispatcher(
         staff or department(), specs=SPECS, workforce=workforce or Recorder(), cluster=cluster or Recorder(),
-        clock=FakeClock(),
+        store=NO_STORE, clock=FakeClock(),
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from agents.employee.root import narrower, root_order
-from contracts import Budget, ExecutionId, ExecutionRequest, Money, TaskOrder, Tier
+from contracts import Budget, ExecutionId, ExecutionRequest, Money, OrderId, TaskOrder, Tier
 from runtime.errors import InvalidArguments, NotFound
 from tests.agents.employee.staff import KNOWN_AT, department, explain
 
@@ -15,7 +15,8 @@ def root(skill: str | None, parameters: dict[str, Any] | None = None, **more: An
         organisation="airports", goal="Why?", parameters=parameters or {}, requested_by="ann", known_at=KNOWN_AT, **more
     )
     return root_order(
-        request, department(), skill=skill, execution_id=ExecutionId.new(), trace_id="trace", now=KNOWN_AT
+        request, department(), skill=skill, order_id=OrderId.new(), execution_id=ExecutionId.new(), trace_id="trace",
+        now=KNOWN_AT,
     )  # fmt: skip
 
 
