@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from agents.employee import tree
 from agents.employee.parameters import complete
@@ -24,7 +23,6 @@ from contracts import (
 from runtime.capabilities.port import CapabilitySpec
 from runtime.clock import Clock
 from runtime.errors import InvalidArguments, NotFound, PermissionRefused
-from runtime.expressions import names_in
 from runtime.ledger.port import Store
 
 LEARNT = "learnt"
@@ -56,6 +54,7 @@ class Dispatcher:
     ) -> TaskOrder:
         """Return the order for one step, with a fresh id; what the parent was given is handed on, never widened.
 
+        Acceptance checks of the step stay with the giver: its engine judges them and asks again with what was learnt.
         The plan of a step that names a capability is that one call, with the step's own effect, retries and time-out.
         The engine asks in the same way for an action that a person decided for, and puts the card on the order.
 
@@ -126,7 +125,6 @@ class Dispatcher:
             issued_by=parent.employee,
             objective=objective,
             constraints=parent.constraints,
-            accept=_own_checks(step, work, spec),
             skill=None if skill is None else skill.name,
             plan=work.plan,
             inputs=work.inputs,
@@ -183,13 +181,6 @@ def work_of(staff: Staff, taker: Node, skill: KnownSkill, inputs: dict[str, Json
 def _context(parent: TaskOrder, learnt: str | None) -> dict[str, Json]:
     context = {name: fact for name, fact in parent.context.items() if name != LEARNT}
     return context if learnt is None else {**context, LEARNT: learnt}
-
-
-def _own_checks(step: Step, work: Work, spec: CapabilitySpec | None) -> tuple[str, ...]:
-    """Return the step's acceptance checks that speak about the order's output alone; the rest stay with the giver."""
-    declared: Mapping[str, Any] = step.gives or (spec.gives if spec is not None else work.plan.gives)
-    own = set(declared)
-    return tuple(check for check in step.accept if (names := {path[0] for path in names_in(check)}) and names <= own)
 
 
 def _words(text: Text, language: str) -> str:

@@ -12,7 +12,7 @@ from runtime.ledger.port import Store
 
 
 class OrderNotMet(BusinessRefusal):
-    """An employee's result does not meet the criteria of its order."""
+    """An employee's result is not what its order asks for; who gave the order may have another way."""
 
     code = "ORDER_NOT_MET"
 

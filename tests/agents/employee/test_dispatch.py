@@ -125,11 +125,6 @@ def test_retries_and_time_outs_of_the_step_hold_where_the_work_is_done() -> None
     assert (do.retries, do.timeout_s) == (5, 2.5)
 
 
-def test_criteria_about_the_output_alone_go_with_the_order() -> None:
-    step = Step(id="s", by="analyst", use="echo", accept=("text != ''", "text == measure.text", "1 < 2"))
-    assert child(step, {}).accept == ("text != ''",)
-
-
 @pytest.mark.anyio
 @pytest.mark.parametrize("tier", Tier)
 async def test_work_that_needs_a_slot_goes_to_the_cluster(tier: Tier) -> None:

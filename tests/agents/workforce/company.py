@@ -1,0 +1,132 @@
+"""A department at work for tests: the real engine, executor and store, and capabilities that need nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agents.employee.ports import Cluster
+from agents.employee.report import ReportCapability
+from agents.workforce import InlineWorkforce
+from contracts import (
+    ExecutionRequest,
+    Json,
+    QuestionId,
+    StatusReport,
+    TaskOrder,
+)
+from runtime.blackboard.on_ledger import LedgerBlackboard
+from runtime.canonical import sha256
+from runtime.capabilities.port import Allowed, CallContext, CallResult, CapabilitySpec, EffectRequest, Waiting
+from runtime.capabilities.registry import Registry
+from runtime.capabilities.router import Router
+from runtime.engine import Delegate, Engine
+from runtime.executor import ExecutionRun, Executor
+from runtime.ledger.port import Store
+from runtime.settings.groups import BlackboardSettings, EngineSettings, ExecutorSettings
+from tests.agents.employee.report.conftest import say
+from tests.agents.employee.staff import SPECS, FakeStaff
+from tests.fakes.clock import HandClock
+
+Answer = Callable[[Mapping[str, Json], CallContext], CallResult | Waiting]
+
+
+def same(arguments: Mapping[str, Json], context: CallContext) -> CallResult:
+    """Give back the text."""
+    return CallResult({"text": arguments["text"]})
+
+
+def rows(arguments: Mapping[str, Json], context: CallContext) -> CallResult:
+    """Give what a query would."""
+    answer = {"text": [{"carrier": "UA", "cancelled": 7}, {"carrier": "EV", "cancelled": 13}]}
+    return CallResult(answer, query_sha256=sha256("select"), data_sha256=sha256("flights"))
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """A capability that answers as the test says."""
+
+    spec: CapabilitySpec
+    answer: Answer
+
+    async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult | Waiting:
+        return self.answer(arguments, context)
+
+
+class OpenGate:
+    """Lets everything pass."""
+
+    async def authorise(self, request: EffectRequest) -> Allowed:
+        return Allowed()
+
+    async def in_doubt(self, request: EffectRequest) -> bool:
+        return True
+
+
+@dataclass
+class EngineCluster:
+    """A cluster without slots: the engine runs the order where it stands."""
+
+    engine: Engine
+    orders: list[TaskOrder]
+
+    async def submit(self, order: TaskOrder) -> StatusReport:
+        self.orders.append(order)
+        return await self.engine.run(order)
+
+
+@dataclass
+class Company:
+    """One organisation with its own workforce, on a store that others may share."""
+
+    staff: FakeStaff
+    store: Store
+    clock: HandClock
+    answers: dict[str, Answer] = field(default_factory=dict)
+    submitted: list[TaskOrder] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        answers: dict[str, Answer] = {"flights.query": rows, "echo": same, "desk.waive": same, **self.answers}
+        scripted = [Scripted(SPECS[name], answer) for name, answer in answers.items()]
+        registry = Registry([*scripted, ReportCapability(lambda _: say)])
+        self.router = Router(registry, clock=self.clock)
+        self.workforce = InlineWorkforce(
+            self.staff, store=self.store, specs=registry.specs(), engine_for=self.engine, cluster_for=self.cluster,
+            clock=self.clock,
+        )  # fmt: skip
+        self.executor = Executor(self.store, self.clock, ExecutorSettings(), self.workforce, f"test-{self.staff.name}")
+
+    def engine(self, run: ExecutionRun, delegate: Delegate | None) -> Engine:
+        board = LedgerBlackboard(
+            self.store.ledger, run.execution_id, organisation=self.staff.name, settings=BlackboardSettings()
+        )
+        return Engine(
+            store=self.store, router=self.router, gate=OpenGate(), clock=self.clock, settings=EngineSettings(),
+            blackboard=board, delegate=delegate, leases=run.leases, cancelled=run.cancelled, redact=lambda value: value,
+        )  # fmt: skip
+
+    def cluster(self, run: ExecutionRun) -> Cluster:
+        return EngineCluster(self.engine(run, None), self.submitted)
+
+    async def ask(self, skill: str | None, **more: Any) -> StatusReport:
+        request = {"organisation": self.staff.name, "goal": "Why?", "skill": skill, "requested_by": "ann", **more}
+        execution_id = await self.executor.start(ExecutionRequest.model_validate(request), "0" * 64, Path("/nowhere"))
+        return await self.executor.run(execution_id)
+
+    async def orders(self) -> list[TaskOrder]:
+        events = await self.store.ledger.read_all(limit=10_000)
+        return [TaskOrder.read(event.data["order"]) for event in events
+                if event.type == "order.accepted" and event.data]  # fmt: skip
+
+
+class AskOnce:
+    """Waits for a person the first time it is called."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult | Waiting:
+        self.calls += 1
+        return Waiting((QuestionId.new(),)) if not context.pending else CallResult({"text": arguments["text"]})
