@@ -25,6 +25,8 @@ from runtime.clock import Clock
 from runtime.errors import InvalidArguments, NotFound, PermissionRefused
 from runtime.ledger.port import Store
 
+BUILT_IN = "builtin_tool"
+"""Kind of the capabilities that come with the program; the cognitive ones are everybody's."""
 LEARNT = "learnt"
 """Under this name an order's context says what an earlier attempt failed for."""
 
@@ -101,7 +103,9 @@ class Dispatcher:
     def _capability(self, taker: Node, use: str) -> CapabilitySpec:
         if use not in self._specs:
             raise NotFound(f"There is no capability {use}.", name=use)
-        if use not in taker.can:
+        spec = self._specs[use]
+        everybodys = spec.kind == BUILT_IN and spec.tier is Tier.COGNITIVE
+        if not everybodys and use not in taker.can:
             able = [node.id for node in tree.everyone(self._staff.head) if use in node.can]
             raise PermissionRefused(
                 f"{taker.id} may not use {use}: it is not among what this employee can do "
@@ -109,7 +113,7 @@ class Dispatcher:
                 f"{taker.id} in org.yaml.",
                 employee=taker.id, use=use, able=list[Json](able),
             )  # fmt: skip
-        return self._specs[use]
+        return spec
 
     def _child(
         self, parent: TaskOrder, taker: Node, step: Step, work: Work, learnt: str | None,

@@ -95,11 +95,6 @@ cancel-too-late = It had ended before; nothing was cancelled.
 ## Executions
 
 runs-none = Nothing was run yet.
-runs-state = state
-runs-goal = goal
-runs-asked = asked
-runs-seconds = took
-runs-id = execution
 runs-not-held = stopped, can be resumed
 
 show-asked = asked by { $by }, { $at }
@@ -247,3 +242,21 @@ doctor-broken = { $count ->
     [one] { $count } thing is broken.
    *[other] { $count } things are broken.
 }
+
+## Reports
+
+report-sources = Sources
+report-missing = missing
+report-yes = yes
+report-no = no
+report-no-rows = There are no rows.
+report-table-source = Source of this table:
+report-more-rows = { $count ->
+    [one] { $count } more row is in the source
+   *[other] { $count } more rows are in the source
+}
+report-source-computed = computed from
+report-source-input = given with the order:
+report-source-query = query
+report-source-data = data
+report-source-result = result

@@ -91,11 +91,6 @@ cancel-too-late = 它此前已结束，没有取消任何内容。
 ## 执行列表与详情
 
 runs-none = 还没有执行过任何工作。
-runs-state = 状态
-runs-goal = 目标
-runs-asked = 提出
-runs-seconds = 用时
-runs-id = 执行
 runs-not-held = 已停下，可继续
 
 show-asked = { $by } 提出，{ $at }
@@ -195,3 +190,18 @@ db-newest = 程序版本
 
 doctor-healthy = 没有发现损坏。
 doctor-broken = { $count } 处损坏。
+
+## 报告
+
+report-sources = 来源
+report-missing = 缺失
+report-yes = 是
+report-no = 否
+report-no-rows = 没有数据行。
+report-table-source = 本表来源：
+report-more-rows = 来源中还有 { $count } 行
+report-source-computed = 计算自
+report-source-input = 随任务单给出：
+report-source-query = 查询
+report-source-data = 数据
+report-source-result = 结果

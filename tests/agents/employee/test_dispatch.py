@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from agents.employee.dispatch import Dispatcher
+from agents.employee.report import SPEC
 from contracts import Effect, Json, Step, TaskOrder, Tier
 from runtime.bindings import resolve
 from runtime.errors import InvalidArguments, NotFound, PermissionRefused
-from tests.agents.employee.staff import Recorder, department, dispatcher, order
+from tests.agents.employee.staff import NO_STORE, SPECS, FakeClock, Recorder, department, dispatcher, order
 
 
 def child(step: Step, arguments: dict[str, Json], parent: TaskOrder | None = None, **more: Any) -> TaskOrder:
@@ -131,3 +133,10 @@ async def test_work_that_needs_a_slot_goes_to_the_cluster(tier: Tier) -> None:
     workforce, cluster = Recorder(), Recorder()
     await dispatcher(workforce=workforce, cluster=cluster).carry_out(order(tier=tier))
     assert (len(workforce.orders), len(cluster.orders)) == ((0, 1) if tier is Tier.EXECUTION else (1, 0))
+
+
+def test_cognitive_capabilities_of_the_program_are_everybodys() -> None:
+    specs = {**SPECS, "report": SPEC}
+    maker = Dispatcher(department(), specs=specs, workforce=Recorder(), cluster=Recorder(), store=NO_STORE,
+                       clock=FakeClock())  # fmt: skip
+    assert maker.order_for(order(), Step(id="s", by="notifier", use="report"), {}, index=None, learnt=None).employee
