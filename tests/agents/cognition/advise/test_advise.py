@@ -50,8 +50,11 @@ FINDING: dict[str, Json] = {"verdict": "weather", "confidence": "medium", "n": 9
 
 def arguments(**changes: Json) -> dict[str, Json]:
     values: dict[str, Json] = {
-        "options": {"file": "options.yaml", "text": OPTIONS}, "finding": FINDING, "hits": 472, "airports": ["EWR", "JFK"],
-    }  # fmt: skip
+        "options": {"file": "options.yaml", "text": OPTIONS},
+        "finding": FINDING,
+        "hits": 472,
+        "airports": ["EWR", "JFK"],
+    }
     return {**values, **changes}
 
 
