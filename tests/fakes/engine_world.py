@@ -1,0 +1,219 @@
+"""A small world for the step engine: capabilities that count, a gate of cards, and employees that are engines too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from contracts import (
+    Ancestor,
+    Answer,
+    CardId,
+    Effect,
+    ExecutionId,
+    Json,
+    OrderId,
+    Parameter,
+    PlanDefinition,
+    QuestionId,
+    StatusReport,
+    Step,
+    TaskOrder,
+    ValueType,
+)
+from runtime.blackboard.on_ledger import LedgerBlackboard
+from runtime.capabilities.port import (
+    Allowed,
+    CallContext,
+    CallResult,
+    CapabilitySpec,
+    EffectRequest,
+    Refused,
+    Waiting,
+)
+from runtime.capabilities.registry import Registry
+from runtime.capabilities.router import Router
+from runtime.engine import Engine, OrderView, fold_order
+from runtime.ledger.port import Append, NewEvent, Store
+from runtime.settings.groups import BlackboardSettings, EngineSettings
+from runtime.telemetry.redaction import redact
+from tests.fakes.clock import HandClock
+
+Act = Callable[[Mapping[str, Json], CallContext], Any]
+
+
+class Tool:
+    """A capability made of a function; remembers each call, and by key what happened."""
+
+    def __init__(
+        self, name: str, act: Act, effect: Effect = Effect.READ, *, can_look_up: bool = False, **spec: Any
+    ) -> None:
+        self.spec = CapabilitySpec(
+            name=name, kind="builtin_tool", description=name, parameters={}, gives={}, effect=effect,
+            open_arguments=True, can_look_up=can_look_up, **spec,
+        )  # fmt: skip
+        self._act = act
+        self.calls: list[dict[str, Json]] = []
+        self.contexts: list[CallContext] = []
+        self.happened: dict[str, CallResult] = {}
+
+    @property
+    def keys(self) -> Counter[str]:
+        return Counter(context.key for context in self.contexts)
+
+    async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult | Waiting:
+        self.calls.append(dict(arguments))
+        self.contexts.append(context)
+        given = self._act(arguments, context)
+        if isinstance(given, Awaitable):
+            given = await given
+        if isinstance(given, Exception):
+            raise given
+        if isinstance(given, Waiting):
+            return given
+        result = given if isinstance(given, CallResult) else CallResult(output=given)
+        self.happened[context.key] = result
+        return result
+
+    async def lookup(self, key: str, context: CallContext) -> CallResult | None:
+        return self.happened.get(key)
+
+
+def one_after_the_other(*answers: Any) -> Act:
+    """Return a function that gives the answers in turn, the last one for ever; exceptions among them are raised."""
+    left = list(answers)
+    return lambda arguments, context: left.pop(0) if len(left) > 1 else left[0]
+
+
+class CardGate:
+    """Lets effects through that are in no list; otherwise a card each, decided by `decide`."""
+
+    def __init__(self, *, ask: bool = False) -> None:
+        self.ask = ask
+        self.cards: dict[CardId, EffectRequest] = {}
+        self.decisions: dict[CardId, bool] = {}
+        self.doubts: dict[CardId, EffectRequest] = {}
+
+    def decide(self, card: CardId | QuestionId, yes: bool) -> None:
+        self.decisions[CardId(card)] = yes
+
+    async def authorise(self, request: EffectRequest) -> Allowed | Waiting | Refused:
+        if not self.ask:
+            return Allowed()
+        for card in request.pending:
+            if card in self.decisions:
+                return self._decided(card, request)
+            return Waiting((card,))
+        card = CardId.new()
+        self.cards[card] = request
+        return Waiting((card,), appends=[_card(card, request, 0, "card.raised")])
+
+    def _decided(self, card: CardId, request: EffectRequest) -> Allowed | Refused:
+        if not self.decisions[card]:
+            return Refused("DENIED", "a person said no")
+        return Allowed(card, appends=[_card(card, request, 1, "card.used")])
+
+    async def in_doubt(self, request: EffectRequest) -> Waiting | bool:
+        for card in request.pending:
+            return self.decisions[card] if card in self.decisions else Waiting((card,))
+        card = CardId.new()
+        self.doubts[card] = request
+        return Waiting((card,), appends=[_card(card, request, 0, "card.raised")])
+
+
+def _card(card: CardId, request: EffectRequest, version: int, event: str) -> Append:
+    return Append(str(card), [NewEvent(event, {"key": request.key})], version, request.order.organisation, "/test")
+
+
+class Staff:
+    """Employees whose skills are plans, and who carry out one capability where a step names one."""
+
+    def __init__(self, world: World, skills: Mapping[str, PlanDefinition]) -> None:
+        self._world = world
+        self._skills = skills
+        self.orders: list[TaskOrder] = []
+
+    def order_for(
+        self, parent: TaskOrder, step: Step, arguments: dict[str, Json], *, index: int | None, learnt: str | None
+    ) -> TaskOrder:
+        plan = self._skills[step.skill] if step.skill else _one_step(step, arguments)
+        above = Ancestor(order_id=parent.order_id, employee=parent.employee, skill=parent.skill, step=step.id)
+        order = parent.model_copy(
+            update={
+                "order_id": OrderId.new(), "employee": step.by or parent.employee, "plan": plan, "skill": step.skill,
+                "inputs": arguments, "chain": (*parent.chain, above), "authority": None,
+            }
+        )  # fmt: skip
+        self.orders.append(order)
+        return order
+
+    async def carry_out(self, order: TaskOrder) -> StatusReport:
+        return await self._world.engine(delegate=self).run(order)
+
+
+def _one_step(step: Step, arguments: Mapping[str, Json]) -> PlanDefinition:
+    bound = {name: f"{{{{ {name} }}}}" for name in arguments}
+    parameters = {name: Parameter(type=ValueType.ANY, required=False) for name in arguments}
+    return PlanDefinition(parameters=parameters, steps=(Step.model_validate({"id": "do", "use": step.use, "with": bound}),))
+
+
+class World:
+    """Everything an engine needs, around one store. `engine()` is a new process each time."""
+
+    def __init__(self, store: Store, clock: HandClock, *tools: Tool, **settings: Any) -> None:
+        self.store = store
+        self.clock = clock
+        self.tools = {tool.spec.name: tool for tool in tools}
+        self.gate = CardGate()
+        self.skills: dict[str, PlanDefinition] = {}
+        self.settings = EngineSettings(**settings)
+        self.cancelled = False
+        self.reopen = False
+        self.waits: list[float] = []
+        self.execution_id = ExecutionId.new()
+        self.staff: Staff | None = None
+
+    def engine(self, delegate: Staff | None = None) -> Engine:
+        self.staff = delegate or Staff(self, self.skills)
+        board = LedgerBlackboard(
+            self.store.ledger, self.execution_id, organisation="acme", settings=BlackboardSettings()
+        )
+        return Engine(
+            store=self.store, router=Router(Registry(self.tools.values()), clock=self.clock), gate=self.gate,
+            clock=self.clock, settings=self.settings, blackboard=board, delegate=self.staff, leases=(),
+            cancelled=lambda: self.cancelled, redact=redact, reopen=self.reopen, sleep=self._sleep, grace_s=0.0,
+        )  # fmt: skip
+
+    async def run(self, order: TaskOrder) -> StatusReport:
+        return await self.engine().run(order)
+
+    async def view(self, order: TaskOrder) -> OrderView:
+        return fold_order(await self.store.ledger.read(str(order.order_id)))
+
+    async def kinds(self, order: TaskOrder) -> list[str]:
+        return [event.type for event in await self.store.ledger.read(str(order.order_id))]
+
+    def order(self, *steps: dict[str, Any], **facts: Any) -> TaskOrder:
+        plan = PlanDefinition.model_validate({"steps": steps, **facts.pop("plan", {})})
+        return TaskOrder(
+            order_id=OrderId.new(), execution_id=self.execution_id, organisation="acme", issued_by="ann",
+            objective="Do it.", plan=plan, requested_by="ann", trace_id="0" * 32,
+            **{"employee": "head", **facts},
+        )  # fmt: skip
+
+    async def answer(self, question: QuestionId | CardId, value: Json) -> None:
+        answer = Answer(question_id=QuestionId(question), value=value, by="ann", at=self.clock.now())
+        event = NewEvent("question.answered", {"answer": answer.to_json()})
+        await self.store.ledger.append(Append(str(question), [event], 1, "acme", "/test"))
+
+    async def _sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
+def with_store(world: World, store: Store) -> World:
+    """Make the world write to another store from now on, as a new process would."""
+    world.store = store
+    return world
+
+

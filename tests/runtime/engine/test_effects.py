@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from contracts import Effect, Json, OrderState
+from runtime.errors import CapabilityFailed, NetworkFault, PermissionRefused
+from runtime.ledger.store import SqlStore
+from tests.fakes.clock import HandClock
+from tests.fakes.crashing_store import Crash
+from tests.fakes.engine_world import Tool, World, one_after_the_other
+
+pytestmark = pytest.mark.anyio
+PAY = {"id": "pay", "use": "pay", "with": {"amount": "5 USD"}}
+
+
+def paying(*answers: object, effect: Effect = Effect.WRITE, can_look_up: bool = False) -> Tool:
+    return Tool("pay", one_after_the_other(*answers), effect, can_look_up=can_look_up)
+
+
+async def test_the_intent_is_committed_before_the_call_and_the_receipt_after(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    world = World(sqlite_store, clock, paying({"ok": 1}))
+    order = world.order(PAY)
+
+    await world.run(order)
+
+    kinds = await world.kinds(order)
+    assert kinds == ["order.accepted", "effect.intended", "step.finished", "order.finished"]
+    intent = (await sqlite_store.ledger.read(str(order.order_id)))[1].data
+    assert intent is not None and intent["key"] == f"{order.order_id.ulid}:pay"
+
+
+async def test_an_idempotent_effect_needs_no_gate_and_one_commit(sqlite_store: SqlStore, clock: HandClock) -> None:
+    world = World(sqlite_store, clock, paying({}, effect=Effect.IDEMPOTENT))
+    world.gate.ask = True
+
+    assert (await world.run(world.order(PAY))).state is OrderState.DONE
+    assert world.gate.cards == {}
+
+
+async def test_an_effect_waits_for_its_card_and_uses_it_in_the_commit_of_the_intent(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    world = World(sqlite_store, clock, paying({"ok": 1}))
+    world.gate.ask = True
+    order = world.order(PAY)
+    waiting = await world.run(order)
+    again = await world.run(order)
+    (card,) = waiting.waiting_for
+    world.gate.decide(card, True)  # type: ignore[arg-type]
+
+    done = await world.run(order)
+
+    assert (waiting.state, again, done.state) == (OrderState.WAITING, waiting, OrderState.DONE)
+    used, intent = [e for e in await sqlite_store.ledger.read_all() if e.type in ("card.used", "effect.intended")][::-1]
+    assert abs(used.position - intent.position) == 1
+    assert (await world.kinds(order)).count("step.waiting") == 1
+    assert len(world.tools["pay"].calls) == 1
+
+
+async def test_a_no_is_a_refusal_that_nothing_tries_again(sqlite_store: SqlStore, clock: HandClock) -> None:
+    world = World(sqlite_store, clock, paying({}))
+    world.gate.ask = True
+    order = world.order(PAY)
+    world.gate.decide((await world.run(order)).waiting_for[0], False)  # type: ignore[arg-type]
+
+    report = await world.run(order)
+
+    assert report.error is not None and report.error.code == "DENIED"
+    assert world.tools["pay"].calls == []
+
+
+async def test_what_was_approved_in_parallel_is_what_runs(sqlite_store: SqlStore, clock: HandClock) -> None:
+    """D2: three calls of one tool wait; 1 and 3 are refused, 2 is approved: exactly call 2 runs."""
+    world = World(sqlite_store, clock, paying({}))
+    world.gate.ask = True
+    order = world.order({"id": "all", "parallel": [{**PAY, "id": f"p{n}", "with": {"n": n}} for n in (1, 2, 3)]})
+    waiting = await world.run(order)
+    for card, request in world.gate.cards.items():
+        world.gate.decide(card, request.step == "p2")
+
+    report = await world.run(order)
+
+    assert len(waiting.waiting_for) == 3
+    assert world.tools["pay"].calls == [{"n": 2}]
+    assert report.state is OrderState.DONE
+
+
+async def crash_in_the_call(world: World, tool: Tool, order: object, *, happened: bool) -> None:
+    """Let the process die while the effect is under way, after or before the other side did it."""
+    act = tool._act
+
+    def die(arguments: object, context: object) -> object:
+        if happened:
+            tool.happened[context.key] = await_result({"receipt": 7})  # type: ignore[attr-defined]
+        raise Crash
+
+    tool._act = die
+    with pytest.raises(Crash):
+        await world.run(order)  # type: ignore[arg-type]
+    tool._act = act
+
+
+def await_result(output: dict[str, Json]) -> object:
+    from runtime.capabilities.port import CallResult
+
+    return CallResult(output=output)
+
+
+@pytest.mark.parametrize(("happened", "calls"), [(True, 1), (False, 2)])
+async def test_after_a_crash_a_capability_that_can_tell_decides(
+    sqlite_store: SqlStore, clock: HandClock, happened: bool, calls: int
+) -> None:
+    tool = paying({"receipt": 7}, can_look_up=True)
+    world, order = World(sqlite_store, clock, tool), None
+    order = world.order(PAY)
+    await crash_in_the_call(world, tool, order, happened=happened)
+
+    report = await world.run(order)
+
+    assert (report.output, len(tool.calls)) == ({"receipt": 7}, calls)
+    assert len(tool.keys) == 1
+
+
+@pytest.mark.parametrize(("yes", "calls"), [(True, 1), (False, 2)])
+async def test_after_a_crash_a_person_is_asked_when_nothing_else_can_tell(
+    sqlite_store: SqlStore, clock: HandClock, yes: bool, calls: int
+) -> None:
+    tool = paying({"receipt": 7})
+    world = World(sqlite_store, clock, tool)
+    order = world.order(PAY)
+    await crash_in_the_call(world, tool, order, happened=yes)
+    waiting = await world.run(order)
+    (card,) = world.gate.doubts
+    world.gate.decide(card, yes)
+
+    report = await world.run(order)
+
+    assert waiting.waiting_for == (card,)
+    assert (report.state, len(tool.calls)) == (OrderState.DONE, calls)
+    assert report.output == ({"confirmed_by_person": True} if yes else {"receipt": 7})
+
+
+@pytest.mark.parametrize("effect", [Effect.READ, Effect.IDEMPOTENT])
+async def test_after_a_crash_what_may_run_again_does(sqlite_store: SqlStore, clock: HandClock, effect: Effect) -> None:
+    tool = paying({"n": 1}, effect=effect)
+    world = World(sqlite_store, clock, tool)
+    order = world.order(PAY)
+    await crash_in_the_call(world, tool, order, happened=True)
+
+    assert (await world.run(order)).state is OrderState.DONE
+    assert len(tool.calls) == 2
+
+
+@pytest.mark.parametrize("fault", [NetworkFault("reset"), CapabilityFailed("strange"), RuntimeError("bug")])
+async def test_a_lost_answer_is_in_doubt_and_not_simply_tried_again(
+    sqlite_store: SqlStore, clock: HandClock, fault: Exception
+) -> None:
+    tool = paying(fault, {"ok": 1})
+    world = World(sqlite_store, clock, tool)
+
+    report = await world.run(world.order(PAY))
+
+    assert report.state is OrderState.WAITING
+    assert report.waiting_for == tuple(world.gate.doubts)
+    assert len(tool.calls) == 1
+
+
+async def test_a_time_out_of_an_effect_is_in_doubt(sqlite_store: SqlStore, clock: HandClock) -> None:
+    async def hang(arguments: object, context: object) -> None:
+        await asyncio.Event().wait()
+
+    world = World(sqlite_store, clock, Tool("pay", hang, Effect.IRREVERSIBLE))
+
+    assert (await world.run(world.order({**PAY, "timeout_s": 0.01}))).state is OrderState.WAITING
+
+
+async def test_a_request_that_never_left_is_tried_again_under_the_same_approval(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    tool = paying(NetworkFault("refused", sent=False), {"ok": 1})
+    world = World(sqlite_store, clock, tool)
+    world.gate.ask = True
+    order = world.order(PAY)
+    world.gate.decide((await world.run(order)).waiting_for[0], True)  # type: ignore[arg-type]
+
+    report = await world.run(order)
+
+    assert (report.output, len(tool.calls), len(tool.keys)) == ({"ok": 1}, 2, 1)
+    assert [e.type for e in await sqlite_store.ledger.read_all()].count("card.used") == 1
+
+
+async def test_a_lost_answer_that_the_capability_can_explain_needs_no_person(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    tool = paying(NetworkFault("reset"), {"ok": 1}, can_look_up=True)
+    world = World(sqlite_store, clock, tool)
+
+    report = await world.run(world.order(PAY))
+
+    assert (report.output, len(tool.calls), world.gate.doubts) == ({"ok": 1}, 2, {})
+
+
+async def test_a_refusal_by_the_other_side_leaves_no_doubt(sqlite_store: SqlStore, clock: HandClock) -> None:
+    tool = paying(PermissionRefused("403"))
+    world = World(sqlite_store, clock, tool)
+    order = world.order(PAY)
+
+    assert (await world.run(order)).state is OrderState.FAILED
+    assert (await world.view(order)).intents == []
+
+
+async def test_a_step_may_treat_a_call_as_stronger_than_declared(sqlite_store: SqlStore, clock: HandClock) -> None:
+    world = World(sqlite_store, clock, paying({}, effect=Effect.READ))
+    world.gate.ask = True
+
+    assert (await world.run(world.order({**PAY, "effect": "irreversible"}))).state is OrderState.WAITING
