@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from agents.cognition.sense.definition import SENSOR_VARIABLES, Raise, SensorDefinition
+from agents.organisation.check_skills import passed_to
 from agents.organisation.declared import nearest
 from agents.organisation.draft import Draft, Read
 from agents.organisation.fault import Fault
@@ -82,7 +83,7 @@ def _raise_faults(draft: Draft, sensor: Read[SensorDefinition], raises: Raise) -
         return
     if skill.plan is None:
         return
-    parameters = skill.plan.value.parameters
+    parameters = passed_to(skill.plan.value)
     for name in raises.parameters:
         if name not in parameters:
             what = f"The skill `{skill.name}` has no parameter `{name}`."

@@ -12,7 +12,7 @@ from agents.organisation.fault import Fault
 from agents.organisation.org_file import EmployeeEntry
 from agents.organisation.tree import Tree
 from agents.organisation.yaml_source import Path
-from contracts import Json, PlanDefinition, Step, StepMode, Tier
+from contracts import Json, Parameter, PlanDefinition, Step, StepMode, Tier, ValueType
 from runtime.engine.check import check_plan
 
 
@@ -49,9 +49,7 @@ def _use_faults(draft: Draft, skill: SkillDraft, tree: Tree, called: set[str | N
 
 
 def _plan_faults(draft: Draft, skill: SkillDraft, plan: Read[PlanDefinition]) -> Iterator[Fault]:
-    parameters = {
-        name: (other.plan.value.parameters if other.plan else {}) for name, other in draft.skills.items() if other.plan
-    }
+    parameters = {name: passed_to(other.plan.value) for name, other in draft.skills.items() if other.plan is not None}
     unread = {name for name, other in draft.skills.items() if other.plan is None}
     for fault in check_plan(
         plan.value,
@@ -62,6 +60,15 @@ def _plan_faults(draft: Draft, skill: SkillDraft, plan: Read[PlanDefinition]) ->
     ):
         if fault.missing not in unread and fault.missing.partition(".")[0] not in draft.unread:
             yield plan.fault(fault.path, fault.message, fault.hint)
+
+
+def passed_to(plan: PlanDefinition) -> dict[str, Parameter]:
+    """Return the parameters of a skill's plan as its callers see them: `at` and `day` follow from the moment."""
+    moments = {("at", ValueType.DATE_TIME), ("day", ValueType.DATE)}
+    return {
+        name: parameter.model_copy(update={"required": False}) if (name, parameter.type) in moments else parameter
+        for name, parameter in plan.parameters.items()
+    }
 
 
 def gives_of(draft: Draft, step: Step, depth: int = 0) -> Mapping[str, Json] | None:

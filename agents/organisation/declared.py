@@ -62,12 +62,23 @@ def read_as(model: type[M], source: YamlSource, value: Any, path: Path = ()) -> 
 
 def faults_of(error: ValidationError, source: YamlSource, model: Any, path: Path = ()) -> list[Fault]:
     """Return each fault that validation found, in plain words and at its line."""
-    found = []
+    found: dict[tuple[Path, str], Fault] = {}
     for detail in error.errors(include_url=False):
         place = tuple(part for part in detail["loc"] if isinstance(part, str | int))
+        where = _in_file(source, path, place)
+        if _is_about_words(place, where):  # the members of this union would each complain in their own way
+            words = f"`{where[-1] if where else ''}` must be text, or a text for each language."
+            found[where, ""] = source.fault(where, words, "Write for example {en: …, zh: …}.")
+            continue
         what, hint = _in_plain_words(detail, place, model)
-        found.append(source.fault(_in_file(source, path, place), what, hint))
-    return found
+        found.setdefault((where, what), source.fault(where, what, hint))
+    return list(found.values())
+
+
+def _is_about_words(place: Path, where: Path) -> bool:
+    """Whether a value of type Text is meant, and which of its two forms was wrong does not matter."""
+    beyond = [part for part in place if part not in where]
+    return any(part == "str" or (isinstance(part, str) and part.startswith("dict[")) for part in beyond)
 
 
 def nearest(name: str, there: Iterable[str]) -> str:

@@ -12,8 +12,15 @@ from contracts import Name
 
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
-_SHORT = 3
-"""Words of a situation up to this length are too common to tell skills apart."""
+_COMMON = frozenset((
+    "about", "after", "also", "and", "are", "been", "before", "but", "does", "for", "from", "has", "have", "how",
+    "into", "its", "just", "like", "many", "more", "most", "need", "only", "over", "some", "such", "than", "that",
+    "the", "their", "them", "then", "there", "they", "this", "used", "very", "want", "was", "were", "what", "when",
+    "where", "which", "who", "why", "will", "with", "would", "you", "your",
+))  # fmt: skip
+"""Words that tell no skill from another."""
+_ENOUGH = 2
+"""Words of `when_to_use` that are enough where none of `words` is found."""
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ions", "ion", "es", "ed", "s", "y", "e")
 _SHORTEST_STEM = 4
 
@@ -24,9 +31,20 @@ class Fit:
 
     skill: Name
     score: int
-    """How many different words and phrases of the skill stand in the goal."""
+    """How many of its declared words and phrases stand in the goal."""
+    situation: int
+    """How many other words of `when_to_use` do; decides where the score leaves skills equal."""
     found: tuple[str, ...]
-    """Which."""
+    """Which they are."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether that is more than chance."""
+        return self.score > 0 or self.situation >= _ENOUGH
+
+    def as_well_as(self, other: Fit) -> bool:
+        """Whether both fit equally well."""
+        return (self.score, self.situation) == (other.score, other.situation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +59,45 @@ class Route:
     @property
     def tied(self) -> tuple[Fit, ...]:
         """Skills that fit equally well and better than the rest; empty when one is best or none fits."""
-        best = self.fits[0].score if self.fits else 0
-        equal = tuple(fit for fit in self.fits if fit.score == best)
-        return equal if best and len(equal) > 1 else ()
+        equal = tuple(fit for fit in self.fits if fit.fits and fit.as_well_as(self.fits[0]))
+        return equal if len(equal) > 1 else ()
 
 
 def route(goal: str, skills: Iterable[Skill]) -> Route:
     """Return which skill the goal's words lead to.
 
     A skill's `words` are words or phrases; those in Chinese are looked for anywhere in the text, others as whole words
-    whatever their ending. The longer words of `when_to_use` decide between skills that its `words` leave equal.
-    `when_not_to_use` is for people and is not counted.
+    whatever their ending. `when_not_to_use` is for people and is not counted.
     """
     text = _plain(goal)
     stems = _stems(text)
-    fits = sorted((_fit(skill, text, stems) for skill in skills), key=lambda fit: (-fit.score, fit.skill))
-    best = [fit for fit in fits if fits[0].score and fit.score == fits[0].score]
+    fits = sorted(
+        (_fit(skill, text, stems) for skill in skills), key=lambda fit: (-fit.score, -fit.situation, fit.skill)
+    )
+    best = [fit for fit in fits if fit.fits and fit.as_well_as(fits[0])]
     return Route(best[0].skill if len(best) == 1 else None, tuple(fits))
 
 
 def _fit(skill: Skill, text: str, stems: list[str]) -> Fit:
-    words = dict.fromkeys(_plain(word) for word in (*skill.words, *_situation(skill)))
-    found: dict[tuple[str, ...], str] = {}
-    for word in words:
+    declared = _found(skill.words, text, stems)
+    known = {stem for word in skill.words for stem in _stems(_plain(word))}
+    situation = [word for word in _WORD.findall(_plain(skill.when_to_use)) if _tells(word) and _stem(word) not in known]
+    more = _found(situation, text, stems)
+    return Fit(skill.name, len(declared), len(more), (*declared, *more))
+
+
+def _found(words: Iterable[str], text: str, stems: list[str]) -> list[str]:
+    """Return the words that stand in the text, each once whatever its ending."""
+    found: dict[str, str] = {}
+    for word in map(_plain, words):
         if word and _stands_in(word, text, stems):
-            found.setdefault((word,) if _HAN.search(word) else tuple(_stems(word)), word)
-    return Fit(skill.name, len(found), tuple(found.values()))
+            found.setdefault(" ".join(_stems(word)), word)
+    return list(found.values())
 
 
-def _situation(skill: Skill) -> list[str]:
-    """Return the telling words of `when_to_use`; Chinese has no spaces, so there only `words` count."""
-    return [word for word in _WORD.findall(skill.when_to_use) if len(word) > _SHORT and not _HAN.search(word)]
+def _tells(word: str) -> bool:
+    """Whether a word of a situation says something; Chinese has no spaces, so there only `words` count."""
+    return len(word) > 2 and word not in _COMMON and not _HAN.search(word)
 
 
 def _stands_in(word: str, text: str, stems: list[str]) -> bool:

@@ -136,12 +136,18 @@ class _SkillFiles:
             return arguments
         filled = dict(arguments)
         for name in spec.resources:
-            value = filled.get(name)
-            if isinstance(value, str) and _FILE_NAME.match(value):
-                filled[name] = content = self._content(value, (*path, "with", name))
-                if name == "options" and content["text"]:
-                    self._read_options(value)
+            place = (*path, "with", name)
+            match filled.get(name):
+                case str(value):
+                    filled[name] = self._file_or_text(value, place)
+                case dict(texts):  # one for each language
+                    filled[name] = {key: self._file_or_text(text, (*place, key)) for key, text in texts.items()}
+            if name == "options":
+                self._read_options(filled.get(name))
         return filled
+
+    def _file_or_text(self, value: Any, path: Path) -> Any:
+        return self._content(value, path) if isinstance(value, str) and _FILE_NAME.match(value) else value
 
     def _content(self, name: str, path: Path) -> dict[str, str]:
         full = str(self._folder / name)
@@ -154,12 +160,11 @@ class _SkillFiles:
             self._draft.faults.append(self._source.fault(path, str(refused), nearest(name, there)))
             return {"file": name, "text": ""}
 
-    def _read_options(self, name: str) -> None:
-        if name not in self._there or name in self._skill.options:
+    def _read_options(self, content: Any) -> None:
+        if not isinstance(content, dict) or not content.get("text") or content["file"] in self._skill.options:
             return
-        full = str(self._folder / name)
-        source = read_yaml(full, text_of_file(self._draft.files, full))
+        source = read_yaml(str(self._folder / content["file"]), content["text"])
         options = read_as(OptionsFile, source, source.value)
         self._draft.faults += source.faults
         if options is not None:
-            self._skill.options[name] = Read(options, source)
+            self._skill.options[content["file"]] = Read(options, source)

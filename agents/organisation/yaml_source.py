@@ -113,6 +113,11 @@ class _Builder:
                 first = self._source.lines[(*path, name)]
                 self._fault(key, f"`{name}` is here twice; it also stands in line {first}.", "Keep one of them.")
                 continue
+            if node.flow_style and " " in name and isinstance(value, yaml.ScalarNode) and not value.value:
+                self._fault(
+                    key, f"`{name}` has no value; is it the rest of a text with a comma?", "Put the text in quotes."
+                )
+                continue
             self._source.lines[(*path, name)] = self._line(key)
             values[name] = self.build(value, (*path, name))
         return values
