@@ -19,6 +19,9 @@ SayIn = Callable[[str], Say]
 DO, NOTHING = "do", "nothing"
 HAPPENED, AGAIN, STOP = "happened", "again", "stop"
 
+_LONGEST = 400
+"""Characters of the arguments in a text; the action on the card has all of them."""
+
 _TEXTS = {CardKind.EFFECT: "card-effect", CardKind.IN_DOUBT: "card-doubt"}
 
 
@@ -98,5 +101,9 @@ def _facts(request: EffectRequest) -> dict[str, object]:
         "description": spec.description,
         "effect": spec.effect.value,
         "objective": order.objective,
-        "arguments": to_bytes(action.arguments).decode(),
+        "arguments": _short(to_bytes(action.arguments).decode()),
     }
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

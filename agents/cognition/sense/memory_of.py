@@ -21,6 +21,8 @@ class Said:
         self._window = window
         self._fired: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
         self._told: dict[str, list[datetime]] = defaultdict(list)
+        self.signals: dict[str, Signal] = {}
+        """The signals themselves, by key; the newest where a key was told more than once."""
 
     @classmethod
     def fold(cls, definition: SensorDefinition, window: timedelta, events: Sequence[Event]) -> Said:
@@ -39,6 +41,7 @@ class Said:
 
     def told(self, signal: Signal, slice_: str) -> None:
         """Remember a signal."""
+        self.signals[signal.key] = signal
         if signal.kind is SignalKind.THRESHOLD and signal.bucket is not None:
             self.fired(slice_, from_text(signal.bucket, self._definition.grain), signal.key)
         else:

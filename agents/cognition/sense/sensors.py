@@ -26,7 +26,8 @@ _UNKNOWN = (Standing.MISSING, Standing.NOT_YET_KNOWN)
 class Merged:
     """A bucket that fired and belongs to a signal raised before."""
 
-    key: str
+    signal: Signal
+    """That signal. Its goal may be submitted again: under the same key it is the same execution."""
     bucket: str
     slice: str
     known: bool
@@ -168,7 +169,7 @@ class _Telling:
             key = f"{self._definition.name}:{judged.value.bucket}:{slice_}"
             self._tell(self._signal(SignalKind.THRESHOLD, judged, key), slice_)
             return
-        self.merged.append(Merged(key, judged.value.bucket, slice_, known=known is not None))
+        self.merged.append(Merged(self._said.signals[key], judged.value.bucket, slice_, known=known is not None))
         if known is None:
             self._said.fired(slice_, start, key)
             data = {"key": key, "bucket": judged.value.bucket, "slice": slice_, "value": judged.value.value}
@@ -176,7 +177,7 @@ class _Telling:
 
     def _tell(self, signal: Signal, slice_: str, problem: Problem | None = None) -> None:
         if self._said.told_lately(signal.key, signal.at):
-            self.merged.append(Merged(signal.key, signal.bucket or "", slice_, known=True))
+            self.merged.append(Merged(self._said.signals[signal.key], signal.bucket or "", slice_, known=True))
             return
         self._said.told(signal, slice_)
         self.signals.append(signal)

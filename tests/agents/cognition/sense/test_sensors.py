@@ -63,11 +63,12 @@ async def test_a_quiet_day_says_nothing_and_leaves_a_mark_that_it_looked(
 async def test_the_same_period_signals_once_however_often_the_sensor_runs(sensors: Sensors, duck: Duck) -> None:
     duck.fly("2013-02-07 10:00", flown=20)
     duck.fly("2013-02-08 10:00", flown=8, cancelled=2)
-    await sensors.run(daily(), at("2013-02-08T17:00"))
+    first = await sensors.run(daily(), at("2013-02-08T17:00"))
     for later in ("2013-02-08T17:10", "2013-02-08T21:00", "2013-02-09T01:00"):
         duck.fly("2013-02-09 00:30", flown=50)
         run = await sensors.run(daily(), at(later))
         assert (run.signals, [merged.known for merged in run.merged]) == ((), [True])
+        assert run.merged[0].signal == first.signals[0]
 
 
 async def test_two_runs_at_once_raise_one_signal(sensors: Sensors, duck: Duck, sqlite_store: SqlStore) -> None:
