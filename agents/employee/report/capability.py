@@ -13,14 +13,17 @@ from agents.employee.report.table import table_for
 from agents.employee.report.template import fill
 from agents.employee.report.traced import plain, trace
 from contracts import Artifact, DataProduct, Effect, Json, Parameter, ProductId, SourceLink, Tier, ValueType
+from runtime.bindings import is_file
 from runtime.canonical import clean, sha256
-from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, NewFile
+from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, NewFile, Origin
 from runtime.capabilities.resources import name_of, text_of
 from runtime.errors import InvalidArguments
 from runtime.ledger.port import NewEvent
 from runtime.texts import Say
 
 _OWN = ("template", "title")
+INPUT = "input"
+"""Step of an origin that is a parameter of the order."""
 
 SPEC = CapabilitySpec(
     name="report",
@@ -83,7 +86,7 @@ class ReportCapability:
         template = _in_language(arguments["template"], language)
         page = Page(self._texts(language))
         charts = Charts(page)
-        values = trace(_data(arguments, language, context), context.origins, page)
+        values = trace(_data(arguments, language, context), _origins(arguments, context), page)
         helpers = {"table": table_for(page), "chart": charts.chart}
         name = name_of(template) or "written in the plan"
         body = fill(text_of(template), name, values, page, helpers)
@@ -111,11 +114,23 @@ def _data(arguments: Mapping[str, Json], language: str, context: CallContext) ->
     }
 
 
+def _origins(arguments: Mapping[str, Json], context: CallContext) -> dict[str, Origin]:
+    """Return the origins of the data; a title that only repeats what was asked for needs none."""
+    title = f"title.{_language_of(arguments['title'], context.order.language)}"
+    origins = {"title" if where == title else where: origin for where, origin in context.origins.items()}
+    return {where: origin for where, origin in origins.items() if where != "title" or origin.step != INPUT}
+
+
 def _in_language(value: Json, language: str) -> Json:
     """Return the form of `value` for this language: its own, else English, else the first there is."""
-    if not isinstance(value, dict) or value.keys() == {"file", "text"} or not value:
-        return value
-    return value.get(language, value.get("en", next(iter(value.values()))))
+    chosen = _language_of(value, language)
+    return value[chosen] if chosen is not None and isinstance(value, dict) else value
+
+
+def _language_of(value: Json, language: str) -> str | None:
+    if not isinstance(value, dict) or is_file(value) or not value:
+        return None
+    return next((name for name in (language, "en") if name in value), next(iter(value)))
 
 
 def _product(written: Written, context: CallContext) -> DataProduct:

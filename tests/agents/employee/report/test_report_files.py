@@ -7,13 +7,16 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from agents.employee.report.capability import ReportCapability, Written
 from agents.employee.report.chart import Picture, draw
+from console.texts.catalogue import say_in
 from contracts import DataProduct
 from runtime.canonical import sha256
+from runtime.capabilities.port import Origin
 from tests.agents.employee.report.conftest import arguments, context
 
 TEMPLATE = """\
@@ -105,3 +108,21 @@ def test_the_template_of_the_orders_language_is_taken(write: Callable[..., Writt
     templates = {"en": "Flights", "zh": {"file": "report.zh.md.j2", "text": "航班"}}
     assert write(templates, "zh").files[0].data.decode() == "航班\n"
     assert write(templates, "de").files[0].data.decode() == "Flights\n"
+
+
+@pytest.mark.parametrize(("step", "mark"), [("input", ""), ("desk/measure", "[^1]")])
+def test_a_title_has_a_mark_only_for_what_was_found_out(capability: ReportCapability, step: str, mark: str) -> None:
+    given = {"template": "# {{ title }}", "title": {"en": "Review of 2013", "zh": "2013 总览"}}
+    origins = {"title.zh": Origin(step, "day", "a" * 64), "title.en": Origin(step, "day", "b" * 64)}
+    written = capability.write(given, replace(context("zh"), origins=origins))
+    assert written.files[0].data.decode().startswith(f"# 2013 总览{mark}\n")
+    assert written.title == "2013 总览"
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", "missing[^1]"), ("zh", "缺失[^1]")])
+def test_the_words_of_a_report_come_from_the_catalogue(language: str, words: str) -> None:
+    template = (
+        "{{ sky.wind }}{{ table(flights.rows, most=1) }}{{ table(flights.rows[2:]) }}{{ rates | sum }}{{ picked }}"
+    )
+    written = ReportCapability(say_in).write(arguments(template), context(language))
+    assert written.files[0].data.decode().startswith(words)
