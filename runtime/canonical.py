@@ -20,6 +20,9 @@ MAX_DEPTH = 100
 """Nesting that is kept; deeper values become their text, so that no store or parser runs out of stack."""
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def clean(value: Any, *, depth: int = MAX_DEPTH) -> Json:
     """Return `value` as JSON that every store and screen can hold.
 
@@ -66,7 +69,7 @@ def clean_text(text: str) -> str:
 
 def to_bytes(value: Json | Mapping[str, Any]) -> bytes:
     """Return the canonical bytes: UTF-8, keys sorted, no spaces, no escapes that are not needed."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    return _ENCODER.encode(value).encode()
 
 
 def sha256(value: bytes | Json | Mapping[str, Any]) -> str:

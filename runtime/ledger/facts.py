@@ -7,12 +7,13 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from contracts import EventId
-from runtime.canonical import MAX_DEPTH, clean, to_bytes
+from contracts import ExecutionId
+from runtime.canonical import MAX_DEPTH, clean, clean_text, to_bytes
 from runtime.ledger.port import Append, NewEvent
-from runtime.ledger.rows import EventRow
+from runtime.ledger.rows import EventRow, new_event_id
 
 PAYLOAD_BYTES = 8 * 1024 * 1024
 """Larger data belongs in the blob store; servers limit what one statement may carry."""
@@ -43,7 +44,7 @@ def prepare(append: Append, time: str) -> Prepared:
                 position=0,
                 stream=append.stream,
                 version=0,
-                id=EventId.new(),
+                id=new_event_id(),
                 type=event.type,
                 time=time,
                 source=append.source,
@@ -59,39 +60,73 @@ def prepare(append: Append, time: str) -> Prepared:
 
 def _check_addresses(append: Append) -> None:
     stream = append.stream
-    if len(stream) > 255 or not _STREAM.fullmatch(stream) or not _is_text(stream):
-        raise ValueError(f"{stream!r} is not a stream: kind/name, at most 255 characters, no blanks around it.")
+    _check_stream(stream)
     if not append.events:
         raise ValueError(f"An append to {stream} carries no events; it needs one at least.")
     if append.expected_version < 0:
         raise ValueError(f"An append to {stream} expects version {append.expected_version}; versions start at 0.")
-    if len(append.organisation) > 64 or not _NAME.fullmatch(append.organisation):
-        raise ValueError(f"An append to {stream} names the organisation {append.organisation!r}, which is not a name.")
-    if not 0 < len(append.source) <= 255 or not _is_text(append.source):
-        raise ValueError(f"An append to {stream} names the source {append.source!r}; it takes 1 to 255 characters.")
-    if append.trace_id is not None and (len(append.trace_id) > 64 or not _is_text(append.trace_id)):
-        raise ValueError(f"An append to {stream} has the trace id {append.trace_id!r}; it takes 64 characters.")
+    _check_origin(append.organisation, append.source)
+    if append.execution_id is not None:
+        _check_execution(append.execution_id)
+    if append.trace_id is not None:
+        _check_trace(append.trace_id)
+
+
+# The same few names come again and again, so each is checked once.
+
+
+@lru_cache(maxsize=4_096)
+def _check_stream(stream: str) -> None:
+    if len(stream) > 255 or not _STREAM.fullmatch(stream) or not _is_text(stream):
+        raise ValueError(f"{stream!r} is not a stream: kind/name, at most 255 characters, no blanks around it.")
+
+
+@lru_cache(maxsize=1_024)
+def _check_origin(organisation: str, source: str) -> None:
+    if len(organisation) > 64 or not _NAME.fullmatch(organisation):
+        raise ValueError(f"An append names the organisation {organisation!r}, which is not a name.")
+    if not 0 < len(source) <= 255 or not _is_text(source):
+        raise ValueError(f"An append names the source {source!r}; it takes 1 to 255 characters.")
+
+
+@lru_cache(maxsize=1_024)
+def _check_execution(execution_id: str) -> None:
+    ExecutionId(execution_id)
+
+
+@lru_cache(maxsize=1_024)
+def _check_trace(trace_id: str) -> None:
+    if not 0 < len(trace_id) <= 64 or not _is_text(trace_id):
+        raise ValueError(f"An append has the trace id {trace_id!r}; it takes 1 to 64 characters.")
+
+
+@lru_cache(maxsize=1_024)
+def _check_type(event_type: str) -> None:
+    if len(event_type) > 100 or not _TYPE.fullmatch(event_type):
+        raise ValueError(f"{event_type!r} is not a type of event; it looks like step.finished.")
 
 
 def _payload(stream: str, event: NewEvent) -> bytes:
-    if len(event.type) > 100 or not _TYPE.fullmatch(event.type):
-        raise ValueError(f"{event.type!r}, for {stream}, is not a type of event; it looks like step.finished.")
-    where = f"The data of {event.type} for {stream}"
+    _check_type(event.type)
     try:
         payload = to_bytes(event.data)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"{where} is not JSON that can be stored ({error}); clean it first.") from error
+        raise _unfit(stream, event, f"is not JSON that can be stored ({error}); clean it first") from error
     if len(payload) > PAYLOAD_BYTES:
-        raise ValueError(f"{where} takes {len(payload):,} bytes; more than {PAYLOAD_BYTES:,} belong in the blob store.")
+        raise _unfit(stream, event, f"takes {len(payload):,} bytes; more than {PAYLOAD_BYTES:,} belong in a blob")
     if b"\\u0000" in payload and _holds_nul(event.data):
-        raise ValueError(f"{where} holds the character NUL, which no screen can show; clean it first.")
+        raise _unfit(stream, event, "holds the character NUL, which no screen can show; clean it first")
     if payload.count(b"[") + payload.count(b"{") > MAX_DEPTH and _depth(payload) > MAX_DEPTH + 1:
-        raise ValueError(f"{where} is nested deeper than {MAX_DEPTH} levels; clean it first.")
+        raise _unfit(stream, event, f"is nested deeper than {MAX_DEPTH} levels; clean it first")
     return payload
 
 
+def _unfit(stream: str, event: NewEvent, why: str) -> ValueError:
+    return ValueError(f"The data of {event.type} for {stream} {why}.")
+
+
 def _is_text(text: str) -> bool:
-    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+    return clean_text(text) == text
 
 
 def _holds_nul(data: Mapping[str, Any]) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from contracts import Event, EventId, ExecutionId
-from runtime.canonical import to_bytes
 
 NO_CHAIN = ""
 """What stands before the first event of a stream."""
@@ -44,9 +46,25 @@ class HeadRow(NamedTuple):
     updated_at: str
 
 
-def link(previous: str, row: EventRow) -> str:
-    """Return the chain hash of `row`: over the one before it in its stream and every other stored column."""
-    return hashlib.sha256(to_bytes([previous, *row[:-1]])).hexdigest()
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS = [high + low for high in _CROCKFORD for low in _CROCKFORD]
+_TEMPLATE = Event.model_construct(**dict[str, Any]())
+"""Copied for each event read: a row was checked when it was stored, and checking it again costs ten times as much."""
+
+
+def link(previous: str, columns: tuple[str | int | None, ...]) -> str:
+    """Return the chain hash of a row, whose columns but the last are given, after the row `previous` of its stream.
+
+    It is the sha256 of the JSON list of `previous` and those columns, in UTF-8 and without spaces.
+    """
+    return hashlib.sha256(_CANONICAL([previous, *columns]).encode()).hexdigest()
+
+
+def new_event_id() -> str:
+    """Return a fresh id of an event; `EventId.new` gives the same at four times the cost."""
+    number = time.time_ns() // 1_000_000 << 80 | int.from_bytes(os.urandom(10))
+    return "event/" + "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
 
 
 def kind_of(stream: str) -> str:
@@ -56,7 +74,7 @@ def kind_of(stream: str) -> str:
 
 def time_to_text(moment: datetime) -> str:
     """Return the moment in UTC in 27 characters that sort as the moments do."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def time_from_text(text: str) -> datetime:
@@ -67,18 +85,25 @@ def time_from_text(text: str) -> datetime:
 def to_event(row: EventRow, payload: bytes | None) -> Event:
     """Return the row as an event, with data that nobody else holds; without data when the payload was erased."""
     data: dict[str, Any] | None = None if payload is None else json.loads(payload)
-    return Event.model_construct(
-        id=EventId(row.id),
-        source=row.source,
-        type=row.type,
-        subject=row.stream,
-        time=time_from_text(row.time),
-        data=data,
-        organisation=row.organisation,
-        execution_id=None if row.execution_id is None else ExecutionId(row.execution_id),
-        trace_id=row.trace_id,
-        stream_version=row.version,
-        position=row.position,
-        payload_sha256=row.payload_sha256,
-        chain_sha256=row.chain_sha256,
+    return _TEMPLATE.model_copy(
+        update={
+            "id": str.__new__(EventId, row.id),
+            "source": row.source,
+            "type": row.type,
+            "subject": row.stream,
+            "time": time_from_text(row.time),
+            "data": data,
+            "organisation": row.organisation,
+            "execution_id": None if row.execution_id is None else _execution_id(row.execution_id),
+            "trace_id": row.trace_id,
+            "stream_version": row.version,
+            "position": row.position,
+            "payload_sha256": row.payload_sha256,
+            "chain_sha256": row.chain_sha256,
+        }
     )
+
+
+@lru_cache(maxsize=1_024)
+def _execution_id(text: str) -> ExecutionId:
+    return ExecutionId(text)

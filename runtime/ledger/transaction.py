@@ -68,13 +68,14 @@ class Transaction:
         """Store the events of one stream, in order; return the rows with their place and chain filled in."""
         stream = rows[0].stream
         head = self.head(stream)
-        chain, version, placed = head.chain, head.version, []
+        chain, version = head.chain, head.version
+        placed: list[EventRow] = []
         for row in rows:
             self.position += 1
             version += 1
-            new = row._replace(position=self.position, version=version)
-            chain = link(chain, new)
-            placed.append(new._replace(chain_sha256=chain))
+            columns = (self.position, stream, version, *row[3:-1])
+            chain = link(chain, columns)
+            placed.append(EventRow._make((*columns, chain)))
         for row, payload in zip(placed, payloads, strict=True):
             self.cursor.execute(self.statements.insert_event, row)
             self.cursor.execute(self.statements.insert_payload, (row.position, payload, None))

@@ -47,7 +47,7 @@ class _Audit:
         version, chain = (before.version, before.chain_sha256) if before else (0, NO_CHAIN)
         if row.version != version + 1:
             self._add(row, f"it follows event {version} of its stream, so events are missing or out of order")
-        elif link(chain, row) != row.chain_sha256:
+        elif link(chain, row[:-1]) != row.chain_sha256:
             self._add(row, "the row, or the one before it, was changed: it does not fit its chain")
         self._last[row.stream] = row
         self._first.setdefault(row.stream, row.position)

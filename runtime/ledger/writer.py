@@ -129,7 +129,7 @@ class Writer:
     def _begin(self) -> Transaction:
         if self._connection is None:
             self._connection = self._database.engine.raw_connection()
-        cursor = self._connection.cursor()
+        cursor = self._connection.driver_connection.cursor()
         cursor.execute(self._database.flavour.begin)
         cursor.execute(self._statements.lock_counter, (1,))
         (position,) = cursor.fetchone()
