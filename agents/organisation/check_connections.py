@@ -32,7 +32,7 @@ def _data_faults(
     read: Read[SqlConnection | HttpConnection],
     connection: DuckdbConnection | SqliteConnection,
 ) -> Iterator[Fault]:
-    if not (draft.folder / connection.file).exists():
+    if "${" not in connection.file and not (draft.folder / connection.file).exists():
         made = f"`{connection.made_by}` makes it." if connection.made_by else "Put it there, or correct its name."
         yield read.fault((name, "file"), f"The data file {connection.file} is missing.", made)
     for file in connection.known if isinstance(connection, DuckdbConnection) else ():

@@ -44,7 +44,9 @@ def _metric_faults(draft: Draft, metric: Read[MetricDefinition]) -> Iterator[Fau
 def _sensor_faults(draft: Draft, sensor: Read[SensorDefinition]) -> Iterator[Fault]:
     definition = sensor.value
     metric = draft.metrics.get(definition.metric)
-    if metric is None:
+    if metric is None and f"metrics/{definition.metric}.yaml" in draft.files.names():
+        pass  # it could not be read and has its own fault
+    elif metric is None:
         hint = nearest(definition.metric, draft.metrics)
         yield sensor.fault(("metric",), f"There is no metric `{definition.metric}`.", hint)
     else:

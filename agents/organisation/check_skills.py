@@ -25,9 +25,9 @@ def skill_faults(draft: Draft) -> Iterator[Fault]:
         if skill.plan is None:
             continue
         yield from _plan_faults(draft, skill, skill.plan)
-        tier = skill.header.value.metadata.tier if skill.header else Tier.COGNITIVE
         for step, path in walk(skill.plan.value):
-            yield from _tier_faults(draft, skill.plan, step, path, tier)
+            if skill.header is not None:
+                yield from _tier_faults(draft, skill.plan, step, path, skill.header.value.metadata.tier)
             yield from _right_faults(draft, _Place(skill, skill.plan, step, path), tree)
         yield from options_faults(draft, skill, tree)
 
@@ -75,6 +75,8 @@ def gives_of(draft: Draft, step: Step, depth: int = 0) -> Mapping[str, Json] | N
     """Return the declared output fields of one run of a step, or None when nobody declared them."""
     if step.mode is StepMode.ASK or step.order is not None:
         return dict(step.gives) or None
+    if step.use is not None and step.use.partition(".")[0] in draft.unread:
+        return None
     if step.use is not None and step.use in draft.specs:
         return {**draft.specs[step.use].gives, **step.gives} or None
     skill = draft.skills.get(step.skill or "")

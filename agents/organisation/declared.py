@@ -56,7 +56,8 @@ def read_as(model: type[M], source: YamlSource, value: Any, path: Path = ()) -> 
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        source.faults += faults_of(error, source, model, path)
+        told = {fault.line for fault in source.faults}  # what YAML could not read there explains the rest
+        source.faults += [fault for fault in faults_of(error, source, model, path) if fault.line not in told]
         return None
 
 
@@ -104,7 +105,7 @@ def _in_plain_words(detail: Any, place: Path, model: Any) -> tuple[str, str]:
     name = next((part for part in reversed(place) if isinstance(part, str)), "")
     shown = f"`{name}`" if name else "It"
     value = detail["input"]
-    told = f"{value!r}" if isinstance(value, str | int | float | bool) else "this"
+    told = "nothing" if value is None else f"{value!r}" if isinstance(value, str | int | float | bool) else "this"
     context = detail.get("ctx", {})
     kind = detail["type"]
     match kind:

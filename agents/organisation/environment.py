@@ -40,7 +40,7 @@ def _filled(value: Any, path: Path, source: YamlSource, environ: Mapping[str, st
                     f"Set it, or write a default: ${{{name}:-…}}.",
                 )
             )
-            return ""
+            return match[0]
         return found
 
     return _VARIABLE.sub(put, value)

@@ -52,6 +52,9 @@ def read_organisation(
 
 def read_file(draft: Draft, name: str) -> YamlSource | None:
     """Return one YAML file with positions; what YAML finds wrong is noted already."""
+    if name not in draft.files.names():
+        draft.faults.append(Fault(name, 0, "The file is missing."))
+        return None
     try:
         text = text_of_file(draft.files, name)
     except FileRefused as refused:

@@ -183,7 +183,7 @@ def _effect_faults(step: Step, path: Path, known: _Known) -> Iterator[PlanFault]
         yield PlanFault(
             (*path, "effect"),
             f"`{spec.name}` is {spec.effect.value}; a step cannot make it {step.effect.value}.",
-            f"Leave `effect` out, or write {spec.effect.value}.",
+            "Leave `effect` out; it may only be made stronger.",
         )
 
 
