@@ -43,7 +43,7 @@ def _versions() -> Examined:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "missing"
+            found[name] = "from its source folder" if name == "silicon-org" else "missing"
     missing = [name for name, each in found.items() if each == "missing"]
     return Examined(
         "packages",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runtime.ledger.migrate import SchemaStatus
     from runtime.ledger.store import SqlStore
 
-__all__ = ["open_store", "status", "upgrade"]
+__all__ = ["address", "open_store", "status", "upgrade"]
 
 
 async def open_store(settings: LedgerSettings, *, home: Path, clock: Clock) -> SqlStore:
@@ -31,6 +31,13 @@ async def open_store(settings: LedgerSettings, *, home: Path, clock: Clock) -> S
     from runtime.ledger.store import SqlStore
 
     return SqlStore(await open_database(settings, home), clock)
+
+
+def address(settings: LedgerSettings, home: Path) -> str:
+    """Return the address of the database that the settings mean, as `upgrade` and `status` take it."""
+    from runtime.ledger.database import address_of
+
+    return address_of(settings, home).render_as_string(hide_password=False)
 
 
 def upgrade(url: str) -> SchemaStatus:

@@ -1,0 +1,71 @@
+"""What a command opens: the store, the organisations and the executor, each when it is first needed."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from console.pinned import Organisations, PinnedBody
+from governance.access import People
+from governance.questions import QuestionDesk
+from runtime.clock import Clock, SystemClock
+from runtime.errors import NotFound
+from runtime.executor import ExecutionView, Executor
+from runtime.ledger import open_store
+from runtime.ledger.port import Store
+from runtime.settings.load import Settings
+
+
+class Resources:
+    """Everything that has to be closed at the end of a command."""
+
+    def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
+        self.settings = settings
+        self.clock: Clock = clock or SystemClock()
+        self._store: Store | None = None
+        self._organisations: Organisations | None = None
+
+    async def store(self) -> Store:
+        """Return the store; opened and, where it is embedded, migrated with the first call."""
+        if self._store is None:
+            self._store = await open_store(self.settings.ledger, home=self.settings.home, clock=self.clock)
+        return self._store
+
+    async def organisations(self) -> Organisations:
+        """Return what loads and wires organisations."""
+        if self._organisations is None:
+            self._organisations = Organisations(await self.store(), self.settings, self.clock)
+        return self._organisations
+
+    async def executor(self) -> Executor:
+        """Return the executor of this process."""
+        body = PinnedBody(await self.organisations())
+        holder = f"{socket.gethostname()}/{os.getpid()}"
+        return Executor(await self.store(), self.clock, self.settings.executor, body, holder)
+
+    async def questions(self) -> QuestionDesk:
+        """Return the questions of all organisations."""
+        return QuestionDesk(await self.store(), self.clock)
+
+    async def people_of(self, view: ExecutionView) -> People:
+        """Return the people of the execution's organisation as they stand now.
+
+        What counts is the folder as it is today, so that whoever was removed can decide nothing; only when the folder
+        itself is gone, the people are those of the start.
+
+        Raises:
+            OrganisationFaulty: the folder cannot be read now; mend it first.
+        """
+        organisations = await self.organisations()
+        try:
+            return organisations.read(view.home).people
+        except NotFound:
+            pinned = await organisations.pinned(view.organisation_sha256, view.home)
+            return pinned.organisation.people
+
+    async def close(self) -> None:
+        """Close what was opened."""
+        if self._organisations is not None:
+            await self._organisations.close()
+        if self._store is not None:
+            await self._store.close()

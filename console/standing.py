@@ -1,0 +1,157 @@
+"""How executions and cards stand, read from the ledger in the form in which faces show them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from console.views import CardStanding, CardState, ExecutionOutcome, Found, Product
+from contracts import (
+    CardId,
+    DataProduct,
+    Event,
+    ExecutionId,
+    Finding,
+    OrderState,
+    Question,
+    QuestionId,
+    TaskOrder,
+    Usage,
+)
+from governance.access import People
+from governance.approvals import CardView, fold_card
+from governance.questions import QuestionDesk
+from runtime.errors import LedgerUnavailable
+from runtime.executor import ExecutionState, ExecutionView
+from runtime.ledger.port import Store
+
+_PAGE = 1_000
+
+_STATES = {
+    ExecutionState.WAITING: OrderState.WAITING,
+}
+
+
+async def events_of(store: Store, execution_id: ExecutionId, *, after: int = 0) -> AsyncIterator[Event]:
+    """Yield every event of an execution with a position greater than `after`, in order."""
+    while page := await store.ledger.read_execution(execution_id, after=after, limit=_PAGE):
+        for event in page:
+            yield event
+        after = page[-1].position
+
+
+PeopleOf: TypeAlias = Callable[[ExecutionView], Awaitable[People]]
+"""Gives the people of an execution's organisation as they stand now."""
+
+
+async def outcome_of(
+    store: Store,
+    view: ExecutionView,
+    questions: QuestionDesk,
+    *,
+    home: Path,
+    people: PeopleOf,
+    repeated: bool = False,
+) -> ExecutionOutcome:
+    """Return how the execution stands; the files of its products are written below `home/products`."""
+    products: list[DataProduct] = []
+    findings: list[Finding] = []
+    skill, usage = view.request.skill, Usage()
+    orders: dict[str, TaskOrder] = {}
+    async for event in events_of(store, view.execution_id):
+        if event.data is None:
+            continue
+        match event.type:
+            case "order.accepted":
+                order = TaskOrder.read(event.data["order"])  # type: ignore[arg-type]
+                orders[event.subject] = order
+                skill = skill or order.skill
+            case "product.made":
+                products.append(DataProduct.read(event.data["product"]))  # type: ignore[arg-type]
+            case "finding.made":
+                findings.append(Finding.read(event.data["finding"]))  # type: ignore[arg-type]
+            case "step.finished" if event.data.get("use") and "usage" in event.data:
+                usage = usage + Usage.read(event.data["usage"])  # type: ignore[arg-type]
+    report = view.report
+    state = report.state if report else _STATES.get(view.state, OrderState.RUNNING)
+    asked = [QuestionId(each) for each in view.waiting_for if each.startswith("question/")]
+    return ExecutionOutcome(
+        execution_id=view.execution_id,
+        organisation=view.request.organisation,
+        goal=view.request.goal,
+        skill=skill,
+        state=state,
+        findings=tuple(Found(f.verdict, in_language(f.statement, view), f.confidence) for f in findings),
+        products=tuple([await _written(store, product, view, orders, home) for product in products]),
+        cards=await _open_cards(store, view, people) if state is OrderState.WAITING else (),
+        questions=tuple(await _open(questions, asked)) if state is OrderState.WAITING else (),
+        usage=report.usage if report else usage,
+        error=report.error if report else None,
+        output=report.output if report else None,
+        repeated=repeated,
+    )
+
+
+def in_language(text: str | dict[str, str], view: ExecutionView) -> str:
+    """Return a text in the language of the execution, else in English, else in the first there is."""
+    if isinstance(text, str):
+        return text
+    return text.get(view.request.language) or text.get("en") or next(iter(text.values()), "")
+
+
+def card_standing(view: CardView, people: People) -> CardStanding:
+    """Return a card as faces show it, with who may decide it as things stand now."""
+    may = (person.id for person in people if people.may_decide(person, view.card, view.who) is None)
+    return CardStanding(
+        card=view.card,
+        state=CardState.OPEN if view.is_open else CardState.CLOSED,
+        outcome=view.outcome,
+        option=view.chosen.id if view.chosen else None,
+        decisions=view.decisions,
+        who=view.who,
+        deciders=tuple(may) if view.is_open else (),
+        deadline=view.deadline if view.is_open else None,
+    )
+
+
+async def _open(desk: QuestionDesk, asked: Sequence[QuestionId]) -> list[Question]:
+    return [question for question in await desk.open_questions() if question.question_id in asked]
+
+
+async def _open_cards(store: Store, view: ExecutionView, people: PeopleOf) -> tuple[CardStanding, ...]:
+    cards = [CardId(each) for each in view.waiting_for if each.startswith("card/")]
+    views = [fold_card(await store.ledger.read(card)) for card in cards]
+    return tuple([card_standing(card, await people(view)) for card in views if card.is_open])
+
+
+async def _written(
+    store: Store, product: DataProduct, view: ExecutionView, orders: dict[str, TaskOrder], home: Path
+) -> Product:
+    """Put the files of a product where a person can open them; files that are there already are left alone."""
+    order = orders.get(product.order_id)
+    place = order.skill or order.employee if order else product.product_id.ulid
+    folder = home / "products" / view.execution_id.ulid / place
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for artifact in product.artifacts:
+            file = folder / Path(artifact.name).name
+            data = await store.blobs.get(artifact.sha256)
+            if not file.exists() or file.read_bytes() != data:
+                file.write_bytes(data)
+    except OSError as error:
+        raise LedgerUnavailable(
+            f"The product {product.product_id} cannot be written to {folder}: {error.strerror}. It is safe in the "
+            "ledger; make room or rights and ask again with `silicon show`.",
+            folder=str(folder),
+        ) from error
+    main = product.artifacts[0]
+    return Product(in_language(product.title, view), product.kind, _short(folder / main.name), main.sha256)
+
+
+def _short(path: Path) -> Path:
+    """Return the path as a person in the working directory would type it, where that is shorter."""
+    try:
+        return path.relative_to(Path.cwd())
+    except ValueError:
+        return path

@@ -1,0 +1,148 @@
+"""The tree of an execution: every order with its steps, their outputs and where these came from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agents.organisation import Organisation
+from console.standing import events_of, in_language
+from console.views import ExecutionOutcome, ExecutionTree, OrderNode, StepNode, StepState
+from contracts import Event, EvidencePackage, Json, OrderId, OrderState, Step
+from runtime.engine import OrderView, fold_order
+from runtime.engine.states import UnitState
+from runtime.engine.view import Unit
+from runtime.executor import ExecutionView
+from runtime.ledger.port import Store
+
+_STATES: Mapping[UnitState, StepState] = {
+    UnitState.PENDING: StepState.PENDING,
+    UnitState.DISPATCHED: StepState.RUNNING,
+    UnitState.INTENDED: StepState.RUNNING,
+    UnitState.WAITING: StepState.WAITING,
+    UnitState.DONE: StepState.DONE,
+    UnitState.FAILED: StepState.FAILED,
+    UnitState.SKIPPED: StepState.SKIPPED,
+}
+
+
+async def tree_of(
+    store: Store, view: ExecutionView, outcome: ExecutionOutcome, organisation: Organisation | None
+) -> ExecutionTree:
+    """Return everything there is to show of the execution. Without the organisation, employees have no titles."""
+    streams: dict[str, list[Event]] = {}
+    async for event in events_of(store, view.execution_id):
+        streams.setdefault(event.subject, []).append(event)
+    orders = {stream: fold_order(events) for stream, events in streams.items() if stream.startswith("order/")}
+    tree = _Tree(store, view, orders, _seals(streams), organisation)
+    root = str(view.root_order_id)
+    return ExecutionTree(
+        outcome=outcome,
+        requested_by=view.request.requested_by,
+        requested_at=view.requested_at,
+        known_at=view.request.known_at,
+        trace_id=view.trace_id,
+        root=await tree.order(root) if root in orders else None,
+    )
+
+
+class _Tree:
+    def __init__(
+        self, store: Store, view: ExecutionView, orders: Mapping[str, OrderView], seals: Mapping[str, list[str]],
+        organisation: Organisation | None,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._view = view
+        self._orders = orders
+        self._seals = seals
+        self._organisation = organisation
+
+    async def order(self, order_id: str) -> OrderNode | None:
+        view = self._orders[order_id]
+        if view.order is None:
+            return None
+        slot = f"{view.allocation.slot_id} ({view.allocation.driver})" if view.allocation else None
+        return OrderNode(
+            order_id=OrderId(order_id),
+            employee=view.order.employee,
+            title=self._title(view.order.employee),
+            objective=view.order.objective,
+            state=self._state(view),
+            skill=view.order.skill,
+            seconds=view.usage.seconds,
+            slot=slot,
+            steps=tuple([await self._step(view, step) for step in view.order.plan.steps]),
+            seals=tuple(self._seals.get(order_id, ())),
+            revisions=(),
+            error=view.report.error if view.report else None,
+        )
+
+    async def _step(self, view: OrderView, step: Step) -> StepNode:
+        whole = view.unit(step.id)
+        repeated = view.repetitions(step.id)
+        branches = [await self._step(view, branch) for branch in step.parallel]
+        branches += [await self._unit(view, step, unit) for unit in repeated]
+        node = await self._unit(view, step, whole)
+        state = _STATES[view.state_of(step.id)]
+        return StepNode(**{**_fields(node), "state": state, "steps": tuple(branches)})
+
+    async def _unit(self, view: OrderView, step: Step, unit: Unit) -> StepNode:
+        result = unit.result
+        below = [unit.child.order_id] if unit.child and unit.child.order_id in self._orders else []
+        orders = [node for order_id in below if (node := await self.order(order_id)) is not None]
+        return StepNode(
+            id=step.id,
+            state=_STATES[unit.state],
+            index=unit.index,
+            description=in_language(step.description, self._view),
+            use=(result.use if result else None) or step.use,
+            seconds=result.seconds if result else 0.0,
+            attempts=unit.attempt if unit.state is not UnitState.PENDING or unit.failures else 0,
+            output=await self._output(unit),
+            result_sha256=result.result_sha256 if result and not result.members else None,
+            query_sha256=result.query_sha256 if result else None,
+            data_sha256=result.data_sha256 if result else None,
+            evidence=result.evidence if result else (),
+            files=tuple(artifact.name for artifact in result.artifacts) if result else (),
+            problem=unit.problem,
+            why=unit.why,
+            waiting_for=unit.waiting if unit.state is UnitState.WAITING else (),
+            orders=tuple(orders),
+        )
+
+    async def _output(self, unit: Unit) -> Json:
+        if unit.result is None:
+            return None
+        if unit.result.output_sha256 is None:
+            return unit.result.output
+        stored: Json = json.loads(await self._store.blobs.get(unit.result.output_sha256))
+        return stored
+
+    def _state(self, view: OrderView) -> OrderState:
+        if view.report is not None:
+            return view.report.state
+        return OrderState.WAITING if view.waiting_for or self._waits_below(view) else OrderState.RUNNING
+
+    def _waits_below(self, view: OrderView) -> bool:
+        below = [self._orders[child] for child in view.children if child in self._orders]
+        return any(self._state(child) is OrderState.WAITING for child in below)
+
+    def _title(self, employee: str) -> str:
+        node = self._organisation.employees.get(employee) if self._organisation else None
+        return in_language(node.title, self._view) if node and node.title else employee
+
+
+def _fields(node: StepNode) -> dict[str, Any]:
+    return {name: getattr(node, name) for name in StepNode.__dataclass_fields__}
+
+
+def _seals(streams: Mapping[str, Sequence[Event]]) -> dict[str, list[str]]:
+    """Return order → seals of its evidence packages."""
+    found: dict[str, list[str]] = {}
+    for events in streams.values():
+        for event in events:
+            if event.type in ("evidence.sealed", "order.evidence_sealed") and event.data is not None:
+                package = EvidencePackage.read(event.data["package"])  # type: ignore[arg-type]
+                found.setdefault(package.order_id, []).append(package.seal)
+    return found

@@ -1,0 +1,137 @@
+"""Metrics and sensors: what is measured, and what is noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from agents.cognition.sense import SensorDefinition, request_for
+from agents.organisation import Organisation
+from console.errors import UnknownName
+from console.ports import Watch
+from console.resources import Resources
+from console.running import Running, acting, known_at
+from console.views import MetricReading, Raised, SensorRow, SensorsOutcome
+from console.wiring import Wired, folder_of
+from contracts import MetricDefinition, Signal
+from memory.metrics import MetricValue
+
+
+class Watching:
+    """What a person asks of an organisation's numbers."""
+
+    def __init__(self, resources: Resources, running: Running) -> None:
+        self._resources = resources
+        self._running = running
+
+    async def metrics(self, folder: Path) -> Sequence[MetricDefinition]:
+        """Return the metrics of an organisation, by name."""
+        organisation = (await self._resources.organisations()).read(folder_of(folder))
+        return [organisation.metrics[name] for name in sorted(organisation.metrics)]
+
+    async def metric_values(
+        self,
+        folder: Path,
+        name: str,
+        *,
+        grain: str | None,
+        at: datetime | None,
+        bucket: str | None,
+        where: Mapping[str, str],
+        by: Sequence[str],
+        last: int,
+    ) -> Sequence[MetricReading]:
+        """Return values of one metric as known at a moment; see the port."""
+        wired = await self._wired(folder)
+        metric = wired.metrics.get(name)
+        moment = known_at(wired.organisation, at) or self._resources.clock.now()
+        of = grain or (metric.grains[-1].value if bucket is None else _grain_of(bucket))
+        if bucket is not None:
+            values = await wired.metrics.value(name, of, at=moment, bucket=bucket, where=dict(where), by=by)
+        else:
+            values = await wired.metrics.history(name, of, at=moment, last=last, where=dict(where), by=by)
+        return [_reading(value) for value in values]
+
+    async def sensors(self, folder: Path) -> Sequence[SensorRow]:
+        """Return the sensors of an organisation, by name."""
+        organisation = (await self._resources.organisations()).read(folder_of(folder))
+        return [_row(organisation.sensors[name]) for name in sorted(organisation.sensors)]
+
+    async def run_sensors(
+        self, folder: Path, names: Sequence[str], *, at: datetime | None, start: bool, by: str | None, watch: Watch
+    ) -> SensorsOutcome:
+        """Let sensors look at what is known at a moment; see the port."""
+        wired = await self._wired(folder)
+        organisation = wired.organisation
+        if start:
+            acting(organisation, by)
+        moment = known_at(organisation, at) or self._resources.clock.now()
+        raised: list[Raised] = []
+        looked_at = merged = 0
+        chosen = _chosen(names, organisation)
+        for definition in chosen:
+            run = await wired.sensors.run(definition, moment)
+            looked_at += run.buckets
+            merged += len(run.merged)
+            for signal in run.signals:
+                raised.append(await self._raised(definition, signal, organisation, moment, start=start, watch=watch))
+        return SensorsOutcome(moment, len(chosen), looked_at, tuple(raised), merged)
+
+    async def _raised(
+        self,
+        definition: SensorDefinition,
+        signal: Signal,
+        organisation: Organisation,
+        moment: datetime,
+        *,
+        start: bool,
+        watch: Watch,
+    ) -> Raised:
+        request = None
+        if signal.threshold is not None:
+            request = request_for(definition, signal, known_at=moment, language=organisation.language)
+        if request is None:
+            return Raised(signal)
+        execution = None
+        if start:
+            execution = await self._running.submit(request, organisation, organisation.folder, watch=watch)
+        return Raised(signal, request.goal, request.skill, request.parameters, execution)
+
+    async def _wired(self, folder: Path) -> Wired:
+        return (await self._resources.organisations()).now(folder_of(folder))
+
+
+def _chosen(names: Sequence[str], organisation: Organisation) -> list[SensorDefinition]:
+    unknown = [name for name in names if name not in organisation.sensors]
+    if unknown:
+        there = ", ".join(sorted(organisation.sensors)) or "none"
+        raise UnknownName(f"There is no sensor {', '.join(unknown)}. There is: {there}.", names=list(unknown))
+    return [organisation.sensors[name] for name in names or sorted(organisation.sensors)]
+
+
+def _grain_of(bucket: str) -> str:
+    return "hour" if "T" in bucket else "day"
+
+
+def _reading(value: MetricValue) -> MetricReading:
+    return MetricReading(
+        bucket=value.bucket,
+        state=value.state.value,
+        value=value.value,
+        n=value.n,
+        dimensions=value.dimensions,
+    )
+
+
+def _row(sensor: SensorDefinition) -> SensorRow:
+    return SensorRow(
+        name=sensor.name,
+        metric=sensor.metric,
+        grain=sensor.grain.value,
+        by=sensor.by,
+        when=sensor.when,
+        in_a_row=sensor.in_a_row,
+        severity=sensor.severity,
+        skill=sensor.raises.skill if sensor.raises else None,
+    )
