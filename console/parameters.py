@@ -14,8 +14,10 @@ from runtime.errors import InvalidArguments
 def read_values(given: Mapping[str, str], declared: Mapping[str, Parameter]) -> dict[str, Json]:
     """Return the values that `given` means; parameters that are not given are left out.
 
+    What is missing is told by `agents.employee.root_order`, which knows what the moment of the request fills in.
+
     Raises:
-        InvalidArguments: names that are not declared, values that do not fit, values that are missing; all at once.
+        InvalidArguments: names that are not declared and values that do not fit, all at once.
     """
     values: dict[str, Json] = {}
     faults: list[Json] = []
@@ -27,9 +29,6 @@ def read_values(given: Mapping[str, str], declared: Mapping[str, Parameter]) -> 
             values[name] = _read(text, declared[name])
         except ValueError as error:
             faults.append(f"{name}: {error}")
-    for name, parameter in declared.items():
-        if parameter.must_be_given and name not in given:
-            faults.append(f"{name} is missing; give it with --with {name}=VALUE ({parameter.type.value}).")
     if faults:
         raise InvalidArguments("\n".join(map(str, faults)), faults=faults)
     return values

@@ -51,7 +51,15 @@ class Output:
 def write(console: Console, *parts: RenderableType) -> None:
     """Write parts below each other; text lines keep their length, everything else is fitted into the width."""
     for part in parts:
-        console.print(part, soft_wrap=isinstance(part, str | Text))
+        if isinstance(part, str | Text):
+            console.print(part, soft_wrap=True)
+        elif console.is_terminal:
+            console.print(part)
+        else:
+            with console.capture() as captured:
+                console.print(part)
+            lines = captured.get().splitlines()
+            console.print("\n".join(line.rstrip() for line in lines), soft_wrap=True)
 
 
 def _console(stream: TextIO) -> Console:

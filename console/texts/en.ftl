@@ -260,3 +260,44 @@ report-source-input = given with the order:
 report-source-query = query
 report-source-data = data
 report-source-result = result
+
+## Cards before an effect
+
+card-effect-question = { $employee } is about to use { $capability }. May it?
+card-effect-impact = { $description } The order says: { $objective } With: { $arguments }
+card-effect-do-title = Let it happen, exactly so
+card-effect-do-benefit = The work goes on: { $objective }
+card-effect-do-risk = { $effect ->
+    [irreversible] It cannot be taken back.
+   *[other] It changes something outside; taking it back takes another order.
+}
+card-effect-do-cost = What { $capability } costs with these values.
+card-effect-nothing-title = Do nothing
+card-effect-nothing-benefit = Nothing is changed.
+card-effect-nothing-risk = The order ends without it.
+card-effect-nothing-cost = None.
+
+## Cards about an effect in doubt
+
+card-doubt-question = Did { $capability } happen? It was begun, and its answer was lost.
+card-doubt-impact = { $description } Begun by { $employee } with: { $arguments }
+card-doubt-happened-title = It happened
+card-doubt-happened-benefit = The work goes on, and nothing is done twice.
+card-doubt-happened-risk = Had it not happened, it would now be missing.
+card-doubt-happened-cost = None.
+card-doubt-again-title = It did not happen, do it now
+card-doubt-again-benefit = It is done for certain.
+card-doubt-again-risk = Had it happened after all, it would now happen twice.
+card-doubt-again-cost = What { $capability } costs with these values.
+card-doubt-stop-title = Stop here
+card-doubt-stop-benefit = Nothing more is done until somebody has looked.
+card-doubt-stop-risk = The order ends without a result.
+card-doubt-stop-cost = None.
+
+## Findings: what an excess is due to
+
+finding-condition = { $word } explains it: { $hits } of { $n } ({ $rate }, usually { $usual }), { $excess } more than usual; { $share } of that lies where there was { $word }: { $sites }.
+finding-slice = { $causes } stands out: { $hits } of { $n } in all ({ $rate }, usually { $usual }), { $excess } more than usual, and the rest is as usual without it.
+finding-not-explained = { $hits } of { $n } ({ $rate }, usually { $usual }), { $excess } more than usual: { $word }.
+finding-nothing-unusual = { $hits } of { $n } ({ $rate }): nothing unusual, usually it is { $usual }.
+finding-inconclusive = { $hits } of { $n }: there is too little to say.

@@ -205,3 +205,44 @@ report-source-input = 随任务单给出：
 report-source-query = 查询
 report-source-data = 数据
 report-source-result = 结果
+
+## 执行前的决策卡
+
+card-effect-question = { $employee } 将要使用 { $capability }，是否允许？
+card-effect-impact = { $description } 任务内容：{ $objective } 参数：{ $arguments }
+card-effect-do-title = 允许，按所示内容执行
+card-effect-do-benefit = 工作继续：{ $objective }
+card-effect-do-risk = { $effect ->
+    [irreversible] 无法撤销。
+   *[other] 会改变外部系统；要撤销需另下任务单。
+}
+card-effect-do-cost = { $capability } 按这些参数产生的费用。
+card-effect-nothing-title = 不做
+card-effect-nothing-benefit = 什么都不会改变。
+card-effect-nothing-risk = 任务单不含这一步就结束。
+card-effect-nothing-cost = 无。
+
+## 结果不明的决策卡
+
+card-doubt-question = { $capability } 是否已经执行？它已开始，但答复丢失。
+card-doubt-impact = { $description } 由 { $employee } 开始，参数：{ $arguments }
+card-doubt-happened-title = 已经执行
+card-doubt-happened-benefit = 工作继续，不会重复执行。
+card-doubt-happened-risk = 如果其实没有执行，就会缺少这一步。
+card-doubt-happened-cost = 无。
+card-doubt-again-title = 没有执行，现在执行
+card-doubt-again-benefit = 确保已执行。
+card-doubt-again-risk = 如果其实已经执行，就会执行两次。
+card-doubt-again-cost = { $capability } 按这些参数产生的费用。
+card-doubt-stop-title = 到此为止
+card-doubt-stop-benefit = 有人查看之前，不再做任何事。
+card-doubt-stop-risk = 任务单没有结果就结束。
+card-doubt-stop-cost = 无。
+
+## 结论：超出部分的原因
+
+finding-condition = 原因是{ $word }：{ $n } 中有 { $hits }（{ $rate }，平常 { $usual }），比平常多 { $excess }；其中 { $share } 发生在有此情况的地方：{ $sites }。
+finding-slice = { $causes } 明显突出：总计 { $n } 中有 { $hits }（{ $rate }，平常 { $usual }），比平常多 { $excess }，除去它其余正常。
+finding-not-explained = { $n } 中有 { $hits }（{ $rate }，平常 { $usual }），比平常多 { $excess }：{ $word }。
+finding-nothing-unusual = { $n } 中有 { $hits }（{ $rate }）：没有异常，平常是 { $usual }。
+finding-inconclusive = { $n } 中有 { $hits }：数据太少，无法判断。

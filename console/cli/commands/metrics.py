@@ -12,7 +12,7 @@ from rich.text import Text
 
 from console.cli.exits import Exit
 from console.cli.options import AsJson, At, Language, Organisation, command, moment, pairs
-from console.cli.render.facts import facts, table
+from console.cli.render.facts import Pair, facts, table
 from console.cli.session import Session, conduct
 from console.cli.words import in_language
 from console.errors import UnknownName
@@ -64,17 +64,19 @@ def show(organisation: Organisation, metric: Metric, language: Language = None, 
         session.output.show(
             Text.assemble((found.name, "bold"), "  ", in_language(found.title, words)),
             facts(
-                [
-                    (say("metrics-meaning"), in_language(found.description, words)),
-                    (say("metrics-unit"), found.unit),
-                    (say("metrics-value"), found.value),
-                    (say("metrics-rests-on"), found.n),
-                    (say("metrics-over"), f"{found.source}: {found.over} where {found.where}"),
-                    (say("metrics-grains"), ", ".join(found.grains)),
-                    (say("metrics-dimensions"), ", ".join(found.dimensions)),
-                    (say("metrics-good"), say(f"direction-{found.good.value}")),
-                    (say("metrics-owner"), found.owner),
-                ]
+                _capitals(
+                    [
+                        (say("metrics-meaning"), in_language(found.description, words)),
+                        (say("metrics-unit"), found.unit),
+                        (say("metrics-value"), found.value),
+                        (say("metrics-rests-on"), found.n),
+                        (say("metrics-over"), f"{found.source}: {found.over} where {found.where}"),
+                        (say("metrics-grains"), ", ".join(found.grains)),
+                        (say("metrics-dimensions"), ", ".join(found.dimensions)),
+                        (say("metrics-good"), say(f"direction-{found.good.value}")),
+                        (say("metrics-owner"), found.owner),
+                    ]
+                )
             ),
         )
         return Exit.DONE
@@ -132,3 +134,7 @@ def _values(readings: Sequence[MetricReading], say: Say) -> RenderableType:
         slices = [str(reading.dimensions[name]) for name in dimensions]
         rows.append([reading.bucket, *slices, shown, "" if reading.n is None else str(reading.n)])
     return table(headings, rows, right=(len(headings) - 2, len(headings) - 1))
+
+
+def _capitals(pairs: Sequence[Pair]) -> list[Pair]:
+    return [(label[:1].upper() + label[1:], value) for label, value in pairs]

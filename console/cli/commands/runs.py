@@ -9,7 +9,6 @@ from rich.text import Text
 
 from console.cli.exits import Exit
 from console.cli.options import AsJson, Language, command
-from console.cli.render.facts import table
 from console.cli.render.marks import icon, word
 from console.cli.session import Session, conduct
 from console.cli.words import moment, one_line, seconds
@@ -37,16 +36,16 @@ def runs(
         if not rows:
             session.output.show(say("runs-none"))
             return Exit.DONE
-        headings = [say(f"runs-{name}") for name in ("state", "goal", "asked", "seconds", "id")]
-        session.output.show(table(headings, [_row(row, say) for row in rows], right=(3,)))
+        for row in rows:
+            session.output.show(*_lines(row, say))
         return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)
 
 
-def _row(row: ExecutionRow, say: Say) -> list[str | Text]:
-    state = Text.assemble(icon(row.state.value), " ", word(row.state.value, say))
+def _lines(row: ExecutionRow, say: Say) -> list[Text]:
+    first = Text.assemble(icon(row.state.value), " ", word(row.state.value, say), "  ", one_line(row.goal, 100))
     if row.state is OrderState.RUNNING and not row.held:
-        state.append(f" ({say('runs-not-held')})", style="dim")
-    asked = f"{moment(row.requested_at)}  {row.requested_by}"
-    return [state, one_line(row.goal, 60), asked, seconds(row.seconds), str(row.execution_id)]
+        first.append(f"  {say('runs-not-held')}", style="dim")
+    facts = [moment(row.requested_at), row.requested_by, row.organisation, seconds(row.seconds), str(row.execution_id)]
+    return [first, Text(f"  {' · '.join(facts)}", style="dim")]

@@ -17,6 +17,11 @@ def label_width(labels: Sequence[str]) -> int:
     return max((cell_len(label) for label in labels), default=0)
 
 
+def padded(label: str, width: int) -> str:
+    """Return a label that takes `width` cells; Chinese letters take two."""
+    return label + " " * (width - cell_len(label))
+
+
 def facts(pairs: Sequence[Pair], *, indent: int = 2, width: int | None = None) -> RenderableType:
     """Return pairs below each other; long values wrap beside their label."""
     grid = Table.grid(padding=(0, 2, 0, 0))

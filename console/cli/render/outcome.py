@@ -11,11 +11,14 @@ from rich.text import Text
 from console.cli.form import to_data
 from console.cli.output import Output
 from console.cli.render.card import answer_command, card_data, open_card
-from console.cli.render.facts import Pair, facts
+from console.cli.render.facts import Pair, facts, padded
 from console.cli.render.marks import HUMAN, icon, word
 from console.cli.words import in_language, seconds, shell
 from console.views import ExecutionOutcome
 from contracts import OrderState
+
+LABEL = 8
+"""Cells of the column of labels."""
 
 
 def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[RenderableType]:
@@ -29,11 +32,13 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
     if outcome.error is not None:
         pairs.append((say("outcome-failed"), f"{outcome.error.message} [{outcome.error.code}]"))
     if pairs:
-        yield facts(pairs, width=8)
+        yield facts(pairs, width=LABEL)
     for product in outcome.products:
         where = str(product.path) if product.path else product.sha256
-        yield Text.assemble((f"  {say('outcome-product'):<8}  ", "dim"), where, (f"  {product.title}", "dim"))
-    yield Text.assemble((f"  {say('outcome-details'):<8}  ", "dim"), shell("silicon", "show", outcome.execution_id))
+        label = padded(say("outcome-product"), LABEL)
+        yield Text.assemble((f"  {label}  ", "dim"), where, (f"  {product.title}", "dim"))
+    label = padded(say("outcome-details"), LABEL)
+    yield Text.assemble((f"  {label}  ", "dim"), shell("silicon", "show", outcome.execution_id))
     for standing in outcome.cards:
         yield Text()
         yield from open_card(standing, output)

@@ -1,0 +1,91 @@
+"""`approvals`: what a person sees before deciding, what is written, and what follows."""
+
+from __future__ import annotations
+
+from console.views import CardState
+from contracts import OrderState, Outcome
+from tests.console.conftest import Silicon
+from tests.fakes.console_application import CARD, EXECUTION, outcome, standing
+
+
+def test_a_list_without_cards_says_so(silicon: Silicon) -> None:
+    silicon.application.open_cards = ()
+
+    data = silicon("approvals", "list", "--json").json
+
+    assert data["cards"] == []
+    assert len(data["questions"]) == 1
+
+
+def test_a_card_shows_impact_facts_and_five_lines_for_each_option(silicon: Silicon) -> None:
+    silicon("approvals", "show", "0CRD")
+
+    lines = silicon.out.splitlines()
+    assert "  Impact       472 of 930 flights are cancelled." in lines
+    assert "  cancel rate  0.5075  (analyst/measure)" in lines
+    for label in ("Benefit", "Risk", "Cost", "Undo", "Confidence"):
+        assert sum(line.startswith(f"    {label} ") for line in lines) == 2
+    assert any(line.endswith("notifier → desk.waive_fees(flights: 472, airports: [EWR, JFK])") for line in lines)
+
+
+def test_deciding_says_what_will_happen_then_writes_then_carries_out(silicon: Silicon) -> None:
+    silicon.application.outcome = outcome(state=OrderState.DONE, cards=())
+
+    silicon("approvals", "decide", CARD, "waive", "--reason", "a storm", "--as", "night-manager")
+
+    assert silicon.code == 0
+    assert [name for name, _ in silicon.application.asked] == ["open", "decide", "resume", "close"]
+    assert silicon.application.asked[1] == ("decide", ("waive", "a storm", "night-manager"))
+    assert silicon.err.splitlines()[:4] == [
+        "◆ What is done for the passengers?",
+        "  Approve waive: Waive rebooking fees",
+        "  This happens: notifier → desk.waive_fees(flights: 472, airports: [EWR, JFK])",
+        "  It cannot be taken back.",
+    ]
+    assert silicon.out.startswith("✓ done")
+
+
+def test_deny_is_a_no_to_all_options(silicon: Silicon) -> None:
+    silicon.application.after_decision = standing(state=CardState.CLOSED, outcome=Outcome.DENIED, deadline=None)
+    silicon.application.outcome = outcome(state=OrderState.DONE, cards=())
+
+    data = silicon("approvals", "decide", CARD, "deny", "--json").json
+
+    assert silicon.application.asked[1] == ("decide", (None, "", None))
+    assert (data["card"]["outcome"], data["execution"]["state"]) == ("denied", "done")
+
+
+def test_an_option_that_is_not_there_lists_those_that_are(silicon: Silicon) -> None:
+    silicon("approvals", "decide", CARD, "wave")
+
+    assert silicon.code == 2
+    assert "Choose one of waive, nothing, deny." in silicon.err
+    assert "decide" not in [name for name, _ in silicon.application.asked]
+
+
+def test_a_card_decided_before_stays_as_it_was(silicon: Silicon) -> None:
+    silicon.application.open_cards = (standing(state=CardState.CLOSED, outcome=Outcome.APPROVED, option="waive"),)
+
+    silicon("approvals", "decide", CARD, "nothing")
+
+    assert silicon.code == 1
+    assert "approved by duty-manager before" in silicon.err
+    assert "resume" not in [name for name, _ in silicon.application.asked]
+
+
+def test_one_yes_of_two_waits_for_the_other(silicon: Silicon) -> None:
+    silicon.application.after_decision = standing()
+
+    silicon("approvals", "decide", CARD, "waive")
+
+    assert silicon.code == 3
+    assert "1 of 1" in silicon.out
+    assert "resume" not in [name for name, _ in silicon.application.asked]
+
+
+def test_ctrl_c_while_the_follow_up_runs_names_the_execution(silicon: Silicon) -> None:
+    silicon.application.raises = KeyboardInterrupt()
+
+    silicon("approvals", "decide", CARD, "waive")
+
+    assert f"silicon resume {EXECUTION}" in silicon.err

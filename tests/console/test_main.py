@@ -1,0 +1,154 @@
+"""The entry of the command line: help that costs nothing, usage errors, exit codes, surprises."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import typer
+
+from console.cli.main import COMMANDS, main
+from tests.console.conftest import Silicon
+from tests.fakes.console_application import EXECUTION
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("pydantic", "rich", "sqlalchemy", "duckdb", "contracts", "runtime", "structlog", "fluent", "asyncio")
+
+
+def test_help_names_every_command_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+
+    out = capsys.readouterr().out
+    assert [name for name in COMMANDS if f"  {name} " not in out] == []
+    assert "0 done, 1 failed, 2 usage, 3 waiting for a decision" in out
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from console.cli.main import main; main(['--help']); "
+        f"print([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stderr.strip() == "[]"
+
+
+def test_help_takes_less_than_three_tenths_of_a_second() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-c", "from console.cli.main import run; run()", "--help"]
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+        times.append(time.perf_counter() - start)
+
+    assert min(times) < 0.3, [f"{each:.3f}" for each in times]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_there_with_help_of_its_own(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+
+    assert f"Usage: silicon {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_takes_json_and_language(name: str) -> None:
+    command = typer.main.get_command(import_module(COMMANDS[name][1]).app)
+    for each in getattr(command, "commands", {"": command}).values():
+        options = [option for parameter in each.params for option in parameter.opts]
+        assert {"--json", "--language"} <= set(options), f"{name} {each.name}"
+
+
+def test_a_command_that_is_not_there_is_usage_and_a_near_one_is_named(silicon: Silicon) -> None:
+    silicon("ruun")
+
+    assert silicon.code == 2
+    assert "Did you mean 'run'" in silicon.err
+
+
+def test_usage_errors_are_json_with_json(silicon: Silicon) -> None:
+    silicon("run", "--json")
+
+    assert silicon.code == 2
+    assert silicon.json["error"]["code"] == "USAGE"
+    assert silicon.err == ""
+
+
+def test_a_group_without_its_command_shows_its_help(silicon: Silicon) -> None:
+    silicon("approvals")
+
+    assert silicon.code == 2
+    assert "decide" in silicon.err
+
+
+def test_an_unknown_setting_ends_every_command(silicon: Silicon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILICON_LEDGER_URL", "x")
+
+    silicon("runs", "--json")
+
+    assert silicon.code == 1
+    assert silicon.json["error"]["code"] == "SETTINGS_INVALID"
+    assert "SILICON_LEDGER__URL" in silicon.json["error"]["message"]
+
+
+def test_a_surprise_is_one_sentence_and_the_traceback_is_in_the_log(silicon: Silicon) -> None:
+    silicon.application.raises = RuntimeError("a bug with sk-abcdefghijklmnop12")
+
+    silicon("run", "x", "Why?")
+
+    log = silicon.home / "log.jsonl"
+    assert silicon.code == 1
+    assert f"Something unexpected happened; the details are in {log}." in silicon.err
+    assert "Traceback" not in silicon.out + silicon.err
+    assert "Traceback" in log.read_text()
+    assert "sk-abcdefghijklmnop12" not in log.read_text()
+
+
+def test_an_error_inside_a_group_of_tasks_is_told_like_any_other(silicon: Silicon) -> None:
+    from runtime.errors import LedgerUnavailable
+
+    silicon.application.raises = ExceptionGroup("tasks", [LedgerUnavailable("The database is locked.")])
+
+    silicon("run", "x", "Why?", "--json")
+
+    assert (silicon.code, silicon.json["error"]["code"]) == (1, "LEDGER_UNAVAILABLE")
+
+
+def test_ctrl_c_says_how_to_go_on(silicon: Silicon) -> None:
+    silicon.application.raises = KeyboardInterrupt()
+
+    silicon("run", "x", "Why?")
+
+    assert silicon.code == 1
+    assert f"silicon resume {EXECUTION}" in silicon.err
+    assert silicon.out == ""
+
+
+def test_ctrl_c_with_json_gives_the_command_to_resume(silicon: Silicon) -> None:
+    silicon.application.raises = KeyboardInterrupt()
+
+    silicon("run", "x", "Why?", "--json")
+
+    assert silicon.json["error"]["facts"] == {
+        "execution_id": str(EXECUTION),
+        "command": f"silicon resume {EXECUTION}",
+    }
+
+
+def test_a_language_that_is_not_there_is_usage(silicon: Silicon) -> None:
+    silicon("runs", "--language", "fr")
+
+    assert silicon.code == 2
+    assert "en, zh" in silicon.err
+
+
+def test_the_application_is_closed_after_each_command(silicon: Silicon) -> None:
+    silicon("runs")
+
+    assert [name for name, _ in silicon.application.asked] == ["open", "close"]

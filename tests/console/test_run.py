@@ -1,0 +1,162 @@
+"""`run`, `resume`, `cancel` and `answer`: what goes in, what comes out, and the exit codes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from console.views import RunOptions
+from contracts import OrderState, Problem
+from tests.console.conftest import Silicon
+from tests.fakes.console_application import CARD, EXECUTION, QUESTION, outcome
+
+
+def asked_for(silicon: Silicon, name: str) -> object:
+    """Return what the application was asked under that name."""
+    return next(what for call, what in silicon.application.asked if call == name)
+
+
+def test_everything_that_is_typed_reaches_the_application(silicon: Silicon) -> None:
+    silicon("run", "org", "Why?", "--skill", "explain", "--with", "day=2013-02-08", "--with", "note=a=b",
+            "--at", "2013-02-08T17:00", "--as", "duty-planner", "--key", "k1", "--language", "zh",
+            "--budget-seconds", "9", "--budget-money", "5 USD", "--strict")  # fmt: skip
+
+    assert asked_for(silicon, "run") == (
+        Path("org"),
+        RunOptions(
+            goal="Why?", skill="explain", given={"day": "2013-02-08", "note": "a=b"}, at=datetime(2013, 2, 8, 17),
+            by="duty-planner", key="k1", language="zh", budget={"seconds": "9", "money": "5 USD"}, strict=True,
+        ),
+    )  # fmt: skip
+
+
+def test_the_answer_for_people_is_short_and_says_what_to_do(silicon: Silicon) -> None:
+    silicon("run", "org", "Why?")
+
+    assert silicon.code == 3
+    assert silicon.out.splitlines() == [
+        "◆ waiting for a decision  Why were so many flights cancelled?  12 steps, 4.2\N{NO-BREAK SPACE}s · 0.03 USD",
+        "  Found     Weather at all three airports explains the cancellations. (high confidence)",
+        "  Report    /home/x/.silicon/products/report.md  Cancellations of 2013-02-08",
+        f"  Details   silicon show {EXECUTION}",
+        "",
+        "◆ What is done for the passengers?  until 2026-11-30 14:00\N{NO-BREAK SPACE}UTC",
+        f"  silicon approvals decide {CARD} waive --as duty-manager  # Waive rebooking fees",
+        f"  silicon approvals decide {CARD} nothing --as duty-manager  # Do nothing now",
+        f"  silicon approvals decide {CARD} deny --as duty-manager  # none of these",
+    ]
+
+
+def test_progress_goes_to_standard_error_line_by_line(silicon: Silicon) -> None:
+    silicon("run", "org", "Why?", "--json")
+
+    assert silicon.err.splitlines() == [
+        "● operations-head starts explain-cancellations",
+        "● analyst starts",
+        "✓ analyst/do  done  0.2\N{NO-BREAK SPACE}s",
+        "✓ operations-head/measure  done  0.3\N{NO-BREAK SPACE}s",
+        "◆ operations-head/choose  waiting for a decision",
+    ]
+
+
+def test_the_answer_as_json_holds_all_a_program_needs(silicon: Silicon) -> None:
+    data = silicon("run", "org", "Why?", "--json").json
+
+    assert (data["execution_id"], data["state"]) == (str(EXECUTION), "waiting")
+    assert data["products"][0].keys() == {"title", "kind", "path", "sha256"}
+    (card,) = data["cards"]
+    assert (card["id"], card["question"]) == (str(CARD), "What is done for the passengers?")
+    assert [option["id"] for option in card["options"]] == ["waive", "nothing"]
+    assert card["command"] == f"silicon approvals decide {CARD} waive --as duty-manager"
+    assert card["deadline"] == "2026-11-30T14:00:00+00:00"
+    assert data["usage"]["steps"] == 12
+
+
+def test_the_same_answer_in_chinese(silicon: Silicon) -> None:
+    silicon("run", "org", "Why?", "--language", "zh")
+
+    assert silicon.out.startswith("◆ 等你决定  ")
+    assert "  结论      Weather" in silicon.out
+    assert "  报告      /home" in silicon.out
+    assert "◆ 要为旅客做什么？  2026-11-30 14:00\N{NO-BREAK SPACE}UTC 之前" in silicon.out
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        (OrderState.DONE, 0),
+        (OrderState.WAITING, 3),
+        (OrderState.FAILED, 1),
+        (OrderState.PARTIAL, 1),
+        (OrderState.CANCELLED, 1),
+    ],
+)
+def test_the_exit_code_follows_the_state(silicon: Silicon, state: OrderState, code: int) -> None:
+    silicon.application.outcome = outcome(state=state, cards=())
+
+    assert silicon("run", "org", "Why?").code == code
+    assert silicon("resume", str(EXECUTION)).code == code
+
+
+def test_a_failure_says_why_and_how_to_go_on(silicon: Silicon) -> None:
+    problem = Problem(code="NETWORK_FAULT", message="The service does not answer.")
+    silicon.application.outcome = outcome(state=OrderState.FAILED, cards=(), error=problem)
+
+    silicon("run", "org", "Why?")
+
+    assert "Why       The service does not answer. [NETWORK_FAULT]" in silicon.out
+    assert f"go on where it stood: silicon resume {EXECUTION}" in silicon.out
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--at", "tomorrow"), ("--with", "day"), ("--with", "=1"), ("--language", "xx"), ("--with",)]
+)
+def test_what_is_typed_wrong_is_usage_and_nothing_runs(silicon: Silicon, wrong: tuple[str, ...]) -> None:
+    silicon("run", "org", "Why?", *wrong)
+
+    assert silicon.code == 2
+    assert "run" not in [name for name, _ in silicon.application.asked]
+
+
+def test_a_goal_that_no_skill_fits_lists_the_skills(silicon: Silicon) -> None:
+    silicon("run", "org", "nonsense", "--json")
+
+    assert silicon.code == 2
+    assert silicon.json["error"]["facts"]["skills"] == ["explain-cancellations"]
+
+
+def test_part_of_an_id_is_enough(silicon: Silicon) -> None:
+    assert silicon("resume", "0xec").code == 3
+    assert asked_for(silicon, "resume") == EXECUTION
+
+
+def test_an_id_that_names_nothing_names_the_newest(silicon: Silicon) -> None:
+    silicon("resume", "ZZZZ")
+
+    assert silicon.code == 2
+    assert str(EXECUTION) in silicon.err
+
+
+def test_a_key_used_before_is_told(silicon: Silicon) -> None:
+    silicon.application.outcome = outcome(repeated=True)
+
+    assert "nothing new was run" in silicon("run", "org", "Why?", "--key", "k").out
+
+
+def test_cancel_tells_what_became_of_it(silicon: Silicon) -> None:
+    silicon.application.outcome = outcome(state=OrderState.CANCELLED, cards=())
+    assert silicon("cancel", "0XEC").code == 0
+
+    silicon.application.outcome = replace(silicon.application.outcome, state=OrderState.DONE)
+    silicon("cancel", "0XEC")
+    assert silicon.code == 1
+    assert "nothing was cancelled" in silicon.err
+
+
+def test_an_answer_is_written_and_the_execution_goes_on(silicon: Silicon) -> None:
+    silicon("answer", QUESTION, "yes")
+
+    assert [name for name, _ in silicon.application.asked] == ["open", "answer", "resume", "close"]

@@ -1,0 +1,167 @@
+"""The commands about the system and about organisations: people's form, JSON form, exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from console.views import AuditFinding, DatabaseStatus, Fault
+from tests.console.conftest import Silicon
+from tests.fakes.console_application import CARD, EXECUTION
+
+
+def test_check_shows_each_fault_with_place_and_mending(silicon: Silicon) -> None:
+    silicon.application.faults = (
+        Fault("org/plan.yaml", 17, "`weather.rows` is not given by step `weather`.", "Did you mean `weather.table`?"),
+        Fault("org/org.yaml", None, "The file is missing."),
+    )
+
+    silicon("check", "org")
+
+    assert silicon.code == 1
+    assert silicon.out.splitlines() == [
+        "org/plan.yaml:17  `weather.rows` is not given by step `weather`.",
+        "  Did you mean `weather.table`?",
+        "org/org.yaml  The file is missing.",
+        "✗ 2 faults. Nothing was run.",
+    ]
+
+
+def test_check_without_faults_counts_what_was_read(silicon: Silicon) -> None:
+    silicon("check", "org")
+
+    assert silicon.code == 0
+    assert silicon.out.splitlines() == ["✓ three-airports has no fault.", "  11 employees · 5 skills · 1 person"]
+
+
+def test_runs_stand_in_two_lines_each(silicon: Silicon) -> None:
+    lines = silicon("runs").out.splitlines()
+
+    assert lines[0] == "◆ waiting for a decision  Why were so many flights cancelled?"
+    assert str(EXECUTION) in lines[1]
+    assert lines[2].endswith("stopped, can be resumed")
+    assert len(silicon("runs", "--limit", "1", "--json").json["executions"]) == 1
+
+
+def test_events_are_lines_or_a_list(silicon: Silicon) -> None:
+    assert "  order.accepted " in silicon("events").out.splitlines()[1]
+
+    listed = silicon("events", "0XEC", "--after", "5", "--json").json["events"]
+    assert [event["position"] for event in listed] == [6, 7, 8, 9]
+
+
+def test_followed_events_are_a_json_value_a_line(silicon: Silicon) -> None:
+    lines = silicon("events", "--follow", "--json").out.splitlines()
+
+    assert [json.loads(line)["position"] for line in lines] == list(range(1, 10))
+
+
+def test_a_metric_keeps_zero_missing_and_not_yet_known_apart(silicon: Silicon) -> None:
+    lines = silicon("metrics", "value", "org", "cancel-rate", "--where", "origin=EWR").out.splitlines()
+
+    assert [line.split("EWR")[1].split("  ")[-2:] for line in lines[1:]]
+    assert lines[1].split()[-2:] == ["0", "900"]
+    assert "missing" in lines[2]
+    assert "not yet known" in lines[3]
+    assert silicon.application.asked[1] == ("metric_values", (None, None, {"origin": "EWR"}))
+
+
+def test_a_metric_that_is_not_there_lists_those_that_are(silicon: Silicon) -> None:
+    silicon("metrics", "show", "org", "cancel")
+
+    assert silicon.code == 2
+    assert "cancel-rate" in silicon.err
+    assert "Value     avg(cancelled)" in silicon("metrics", "show", "org", "cancel-rate").out
+
+
+def test_a_signal_comes_with_the_command_that_follows_it_up(silicon: Silicon) -> None:
+    silicon("sensors", "run", "org", "--at", "2013-02-08T17:00")
+
+    assert silicon.code == 0
+    assert (
+        "  silicon run org 'Explain it'\"'\"'s bad' --skill explain --with day=2013-02-08 --at 2013-02-08T17:00"
+        in silicon.out
+    )
+
+
+def test_a_goal_that_sensors_start_gives_its_exit_code(silicon: Silicon) -> None:
+    data = silicon("sensors", "run", "org", "--start", "--json").json
+
+    assert silicon.code == 3
+    assert data["raised"][0]["execution"]["cards"][0]["id"] == str(CARD)
+
+
+def test_settings_tell_value_source_and_default(silicon: Silicon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILICON_SQL__ROWS", "9")
+
+    rows = {row["name"]: row for row in silicon("settings", "--json").json["settings"]}
+
+    assert rows["sql.rows"] | {"meaning": ""} == {
+        "name": "sql.rows", "variable": "SILICON_SQL__ROWS", "value": 9, "source": "environment", "default": 50_000,
+        "meaning": "",
+    }  # fmt: skip
+    assert silicon("settings", "nonsense").code == 2
+    assert silicon("settings", "--changed").out.count("environment") == 2
+
+
+def test_settings_never_show_a_password(silicon: Silicon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILICON_LEDGER__URL", "mysql+pymysql://root:hunter22@db/x")
+
+    assert "hunter22" not in silicon("settings").out + silicon("settings", "--json").out
+
+
+def test_the_page_of_settings_is_the_one_in_the_docs(silicon: Silicon) -> None:
+    page = Path(__file__).parents[2] / "docs" / "settings.md"
+
+    assert silicon("settings", "--markdown").out == page.read_text(encoding="utf-8")
+
+
+def test_audit_is_clean_or_names_each_row(silicon: Silicon) -> None:
+    assert silicon("audit", "verify").out == "✓ The ledger is as it was written: 1,234 events.\n"
+
+    silicon.application.audit = (AuditFinding("order/1", 3, 17, "the payload does not match its hash"),)
+    silicon("audit", "verify", "--json")
+    assert silicon.code == 1
+    assert silicon.json["faults"][0]["stream"] == "order/1"
+
+
+def test_contracts_are_exported_to_standard_output_or_files(silicon: Silicon, tmp_path: Path) -> None:
+    schemas = silicon("contracts", "export").json
+    assert "ExecutionRequest" in schemas
+
+    silicon("contracts", "export", "Money", "--to", str(tmp_path / "schemas"))
+    written = json.loads((tmp_path / "schemas" / "Money.schema.json").read_text())
+    assert written["$id"] == "urn:silicon-org:contract:Money:1.0"
+    assert silicon("contracts", "export", "Nope").code == 2
+
+
+def test_a_schema_of_another_version_is_told(silicon: Silicon) -> None:
+    silicon.application.database_status = DatabaseStatus("mysql://db/x", None, "0003")
+
+    assert silicon("db", "status").code == 1
+    assert silicon("db", "upgrade", "--json").json["current"] is True
+
+
+def test_doctor_fails_when_something_is_broken(silicon: Silicon) -> None:
+    silicon("doctor")
+    assert silicon.code == 0
+    assert "MODEL_REQUIRED" in silicon.out
+
+    silicon.application.broken = True
+    silicon("doctor", "org")
+    assert silicon.code == 1
+    assert "Stop the other program." in silicon.out
+
+
+def test_init_makes_an_organisation_and_never_writes_over_one(silicon: Silicon, tmp_path: Path) -> None:
+    folder = tmp_path / "Corner Bakery"
+
+    data = silicon("init", str(folder), "--json").json
+
+    assert silicon.code == 0
+    assert "skills/review-week/plan.yaml" in data["files"]
+    assert (folder / "org.yaml").read_text(encoding="utf-8").splitlines()[1] == "name: corner-bakery"
+    assert silicon("init", str(folder)).code == 2
+    assert "is not empty" in silicon.err
