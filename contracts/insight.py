@@ -103,6 +103,8 @@ class Signal(Contract):
     """The slice; empty means the whole."""
     value: float | None = None
     """The value; absent means missing, which is not zero."""
+    n: int | None = Field(default=None, ge=0)
+    """How many rows the value rests on."""
     threshold: str | None = None
     """The condition that held."""
     severity: Severity = Severity.MEDIUM

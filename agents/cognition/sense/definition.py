@@ -27,7 +27,10 @@ _HOURS_PASSED_OVER = 2
 
 @dataclass(frozen=True, slots=True)
 class Raise:
-    """The goal that a signal raises; bindings name bucket, value, metric, sensor, at and each dimension."""
+    """The goal that a signal raises.
+
+    Bindings name bucket, value, n, metric, sensor, at, dimensions, and each dimension by its own name.
+    """
 
     goal: str
     skill: Name | None = None

@@ -33,6 +33,7 @@ def request_for(
         "bucket": signal.bucket,
         "dimensions": dict(signal.dimensions),
         "value": signal.value,
+        "n": signal.n,
         "metric": signal.metric,
         "sensor": signal.sensor,
         "at": clean(known_at),

@@ -198,6 +198,7 @@ class _Telling:
             bucket=judged.value.bucket if judged else None,
             dimensions=dict(judged.value.dimensions) if judged and about else {},
             value=judged.value.value if judged and about else None,
+            n=judged.value.n if judged and about else None,
             threshold=definition.when if about else None,
             severity=definition.severity if about else Severity.LOW,
             key=key,

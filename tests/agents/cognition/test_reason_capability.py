@@ -1,9 +1,12 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from agents.cognition.reason import Verdict
 from agents.cognition.reason_capability import AttributeCapability
+from console.texts.catalogue import LANGUAGES, say_in
 from contracts import Finding, Json
 from runtime.capabilities.port import CallContext, Origin
 from runtime.errors import InvalidArguments
@@ -84,3 +87,28 @@ async def test_counts_that_cannot_be_used_are_refused_in_words(
 ) -> None:
     with pytest.raises(InvalidArguments):
         await attribute.call(arguments(**changes), context())
+
+
+SHAPES: dict[Verdict, dict[str, Any]] = {
+    Verdict.CONDITION: {},
+    Verdict.SLICE: {"rows": [
+        {"origin": "EWR", "carrier": c, "hour": h, "condition": "absent", "n": 40, "hits": x}
+        for h in range(8, 14) for c, x in (("AA", 15), ("UA", 0), ("DL", 1))
+    ]},
+    Verdict.NOT_EXPLAINED: {"rows": [
+        {"origin": "EWR", "carrier": c, "hour": 9, "condition": "absent", "n": 100, "hits": 30} for c in ("AA", "UA")
+    ]},
+    Verdict.NOTHING_UNUSUAL: {"rows": [
+        {"origin": "EWR", "carrier": "AA", "hour": 9, "condition": "absent", "n": 300, "hits": 2}
+    ]},
+    Verdict.INCONCLUSIVE: {"rows": []},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_every_verdict_has_its_sentence_in_the_catalogue(verdict: Verdict, language: str) -> None:
+    about = replace(context(), order=order(language=language))
+    output = (await AttributeCapability(say_in).call(arguments(words=None, **SHAPES[verdict]), about)).output
+    assert output["verdict"] == verdict.value
+    assert output["statement"]
