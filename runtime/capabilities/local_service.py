@@ -26,6 +26,7 @@ from runtime.errors import NetworkFault
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT")
 _START_S = 15.0
 _HEALTH_S = 3.0
+_END_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class LocalService:
         state = self._read_state()
         if state is not None and (process := _process_of(state)) is not None:
             process.terminate()
-            psutil.wait_procs([process], timeout=5)
+            _wait_for_end(process)
 
     def _healthy(self) -> Address | None:
         state = self._read_state()
@@ -123,7 +124,7 @@ class LocalService:
         state = self._read_state()
         if state is not None and (process := _process_of(state)) is not None:
             process.kill()
-            psutil.wait_procs([process], timeout=5)
+            _wait_for_end(process)
 
     def _read_state(self) -> _State | None:
         try:
@@ -182,6 +183,13 @@ def _process_of(state: _State) -> psutil.Process | None:
         return process if process.cmdline() == state.command else None
     except psutil.Error:
         return None
+
+
+def _wait_for_end(process: psutil.Process) -> None:
+    """Wait until it no longer runs; who started it, and when that one notices, does not matter."""
+    deadline = time.monotonic() + _END_S
+    while _runs(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 def _runs(pid: int) -> bool:

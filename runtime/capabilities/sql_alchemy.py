@@ -54,6 +54,7 @@ class SqliteSource:
         try:
             with engine.connect() as connection:
                 raw: Any = connection.connection.dbapi_connection
+                raw.set_authorizer(_only_reading)
                 columns, rows = _select(
                     self._name, connection, query, zone=self._zone, interrupt=interrupt, stop=raw.interrupt
                 )
@@ -70,7 +71,6 @@ class SqliteSource:
         address = self._path.resolve().as_uri() + "?mode=ro"
         connection = sqlite3.connect(address, uri=True, timeout=5, check_same_thread=False)
         connection.execute("PRAGMA query_only = 1")
-        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY)
         return connection
 
     def _fault(self, error: DBAPIError) -> CapabilityFailed:
@@ -130,6 +130,10 @@ class UrlSource:
             f"The database of connection {self._name} at {shown} did not answer the query: {error.orig}.",
             connection=self._name, sent=False,
         )  # fmt: skip
+
+
+def _only_reading(action: int, *_: str | None) -> int:
+    return sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
 
 
 def _read_only(dialect: str, timeout_s: float) -> list[str]:

@@ -323,7 +323,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: server.end())
     signal.signal(signal.SIGINT, lambda *_: server.end())
     print(json.dumps({"address": f"http://127.0.0.1:{server.server_port}"}), flush=True)
-    server.serve_forever()
+    server.serve_forever(poll_interval=0.1)
     server.server_close()
     desk.close()
 

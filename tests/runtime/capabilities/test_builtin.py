@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from contracts import Effect
+from runtime.capabilities.builtin import builtin_capabilities, builtin_specs, connection_specs
+from runtime.capabilities.connected import connect
+from runtime.capabilities.connections import read_connection
+from runtime.capabilities.resources import name_of, text_of
+from runtime.errors import InvalidArguments
+from runtime.settings import HttpSettings, SlotSettings, SqlSettings
+
+CONNECTIONS = {
+    "flights": read_connection({"kind": "duckdb", "file": "flights.duckdb", "known": "known.sql"}),
+    "books": read_connection({"kind": "url", "url": "postgresql://ann:s3cret@db.example/books"}),
+    "desk": read_connection(
+        {
+            "kind": "http",
+            "service": {"command": ["python", "desk.py"]},
+            "operations": {"counts": {"method": "GET", "path": "/counts", "parameters": {"day": "date"}}},
+        }
+    ),
+}
+
+
+def test_every_builtin_declaration_has_its_capability() -> None:
+    assert [each.spec for each in builtin_capabilities(SlotSettings())] == builtin_specs()
+
+
+@pytest.mark.anyio
+async def test_what_connections_declare_is_what_they_give(tmp_path: Path) -> None:
+    connected = connect(
+        CONNECTIONS, folder=tmp_path, home=tmp_path, time_zone="UTC", sql=SqlSettings(), http=HttpSettings()
+    )
+    given = [each.spec for each in connected.capabilities]
+    await connected.close()
+
+    assert given == connection_specs(CONNECTIONS)
+    assert [(spec.name, spec.effect) for spec in given] == [
+        ("flights.query", Effect.READ),
+        ("books.query", Effect.READ),
+        ("desk.counts", Effect.READ),
+    ]
+
+
+def test_no_declaration_holds_a_password() -> None:
+    assert "s3cret" not in str(connection_specs(CONNECTIONS))
+
+
+def test_declarations_load_neither_a_database_nor_an_http_client() -> None:
+    heavy = "('sqlalchemy', 'httpx', 'duckdb', 'psutil')"
+    script = f"import sys, runtime.capabilities.builtin; print([name for name in {heavy} if name in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert said.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"kind": "http", "operations": {"a": {"method": "GET", "path": "/"}}},
+        {"kind": "http", "base": "ftp://a", "operations": {"a": {"method": "GET", "path": "/"}}},
+        {"kind": "http", "base": "https://a", "operations": {}},
+        {"kind": "http", "base": "https://a", "operations": {"a": {"method": "GET", "path": "/", "lookup": "/x"}}},
+        {"kind": "duckdb"},
+        {"kind": "duckdb", "file": "a", "surprise": 1},
+        {"kind": "oracle", "file": "a"},
+    ],
+)
+def test_a_faulty_connection_is_refused(declared: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="validation error"):
+        read_connection(declared)
+
+
+def test_a_text_may_come_from_a_file() -> None:
+    assert (text_of("SELECT 1"), name_of("SELECT 1")) == ("SELECT 1", "")
+    assert text_of({"file": "a.sql", "text": "SELECT 2"}) == "SELECT 2"
+    assert name_of({"file": "a.sql", "text": "SELECT 2"}) == "a.sql"
+    with pytest.raises(InvalidArguments, match="A text or a file"):
+        text_of(3)
