@@ -16,6 +16,7 @@ from runtime.capabilities.router import Router
 from runtime.clock import Clock
 from runtime.engine.journal import Journal
 from runtime.engine.outcome import Stop
+from runtime.engine.parallel import stop_all
 from runtime.engine.ports import Delegate
 from runtime.engine.scope import Outputs, Scope
 from runtime.engine.view import OrderView, Unit
@@ -109,9 +110,7 @@ class Run:
                 return task.result()
             raise Stop
         finally:
-            if not task.done():
-                task.cancel()
-                await asyncio.wait({task})
+            await stop_all([task])
 
     async def pause(self, seconds: float) -> None:
         """Wait before another try; raise Stop when the execution is cancelled meanwhile."""
