@@ -44,6 +44,7 @@ from contracts.ids import (
     ReleaseId,
     SignalId,
     SlotId,
+    asked_id,
 )  # fmt: skip
 from contracts.insight import (
     DataProduct,
@@ -158,4 +159,5 @@ __all__ = [
     "UnreadableVersion",
     "Usage",
     "ValueType",
+    "asked_id",
 ]

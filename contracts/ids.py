@@ -140,3 +140,8 @@ class NodeId(Id):
     """One machine of the cluster."""
 
     KIND = "node"
+
+
+def asked_id(text: str) -> CardId | QuestionId:
+    """Return the id of what a person is asked, a card or a question; raise ValueError for anything else."""
+    return CardId(text) if text.startswith(f"{CardId.KIND}/") else QuestionId(text)

@@ -143,9 +143,9 @@ class Router:
 def _fitting(spec: CapabilitySpec, arguments: Mapping[str, Json]) -> dict[str, Json]:
     """Return the arguments with defaults filled in; raise InvalidArguments with every fault."""
     schema = json_schema_of_parameters(spec.parameters, open_arguments=spec.open_arguments)
-    for name in spec.resources:  # a text, or the content of a file that the loader put in its place
+    for name in spec.resources:  # a text, the content of a file that the loader put in its place, or one per language
         if name in schema["properties"] and isinstance(arguments.get(name), dict):
-            schema["properties"][name] = {"type": "object", "required": ["text"]}
+            schema["properties"][name] = {"type": "object"}
     given = dict(arguments)
     fault = fault_of(given, schema)
     if fault is not None:

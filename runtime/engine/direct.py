@@ -34,7 +34,7 @@ async def call_capability(run: Run, step: Step, unit: Unit, scope: Scope) -> Dra
         sandbox=run.sandbox,
         blackboard=run.blackboard,
         origins=origins,
-        pending=unit.waiting,  # type: ignore[arg-type]
+        pending=unit.waiting,
         previous_error=unit.problem.message if unit.problem else None,
     )
     answer: CallResult | Waiting | Pause

@@ -8,6 +8,7 @@ from typing import Any
 
 from contracts import (
     Artifact,
+    CardId,
     DataProduct,
     Event,
     EvidenceItem,
@@ -16,10 +17,12 @@ from contracts import (
     OrderId,
     PlanDefinition,
     Problem,
+    QuestionId,
     SlotAllocation,
     StatusReport,
     TaskOrder,
     Usage,
+    asked_id,
 )
 from runtime.engine.result import Result
 from runtime.engine.states import Move, UnitState, next_state
@@ -64,9 +67,9 @@ class Unit:
     """How the plan was changed for it last: `otherwise` or `again`."""
     since_revision: int = 0
     """Failures from before the last revision, which no longer count against the retries."""
-    waiting: tuple[str, ...] = ()
+    waiting: tuple[CardId | QuestionId, ...] = ()
     """Cards and questions it raised last."""
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[CardId | QuestionId, ...] = ()
     """Cards that ask whether its effect happened, since the last intent."""
     intent: Intent | None = None
     child: Child | None = None
@@ -212,7 +215,7 @@ def _intended(view: OrderView, event: Event, data: Data) -> None:
 
 def _waiting(view: OrderView, event: Event, data: Data) -> None:
     unit = _unit(view, data, Move.WAIT)
-    unit.waiting = tuple(data["ids"])
+    unit.waiting = tuple(asked_id(each) for each in data["ids"])
     if data.get("in_doubt"):
         unit.doubts = unit.waiting
     if "held" in data:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from contracts import CardId, Event, ExecutionId, ExecutionRequest, OrderId, QuestionId, StatusReport
+from contracts import CardId, Event, ExecutionId, ExecutionRequest, OrderId, QuestionId, StatusReport, asked_id
 from runtime.errors import NotFound
 from runtime.executor import states
 from runtime.executor.states import ExecutionState, state_after
@@ -102,7 +102,7 @@ def _begin(execution_id: ExecutionId, event: Event) -> ExecutionView:
 
 def _ids(value: object) -> tuple[CardId | QuestionId, ...]:
     texts = [str(item) for item in value] if isinstance(value, list) else []
-    return tuple(CardId(text) if text.startswith("card/") else QuestionId(text) for text in texts)
+    return tuple(asked_id(text) for text in texts)
 
 
 def _object(value: object) -> dict[str, object]:
