@@ -192,10 +192,16 @@ def _refuse(source: str, issues: list[tuple[int, int, str]], declared: Iterable[
     if match and _is_call(source, line, column, match[1]):
         raise ExpressionFault(f"There is no function `{match[1]}`.", max(1, column - len(match[1])), line)
     if match:
-        path = match[1]
-        start = column - len(path.rpartition(".")[0]) if "." in path else column
-        raise ExpressionFault(_not_declared(path, declared), max(1, start), line)
+        raise ExpressionFault(_not_declared(match[1], declared), _start_of(source, line, column, match[1]), line)
     raise ExpressionFault(_in_plain_words(what), max(1, column), max(1, line))
+
+
+def _start_of(source: str, line: int, column: int, path: str) -> int:
+    """Return where a dotted name begins; the checker's finger is on its last dot, or on the bracket of `has(`."""
+    at = source.split("\n")[line - 1][column - 1 : column]
+    if at == "(":
+        return column + 1
+    return max(1, column - len(path.rpartition(".")[0])) if at == "." else column
 
 
 def _not_declared(path: str, declared: Iterable[str]) -> str:

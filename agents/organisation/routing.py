@@ -23,6 +23,7 @@ _ENOUGH = 2
 """Words of `when_to_use` that are enough where none of `words` is found."""
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ions", "ion", "es", "ed", "s", "y", "e")
 _SHORTEST_STEM = 4
+_DOUBLED = frozenset(letter * 2 for letter in "bdglmnprt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,8 @@ def _stems(text: str) -> list[str]:
 
 
 def _stem(word: str) -> str:
+    """Return the word without its endings, so that cancel, cancelled and cancellations are one."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return word.removesuffix(ending)
-    return word
+            return _stem(word.removesuffix(ending))
+    return word[:-1] if word[-2:] in _DOUBLED else word

@@ -128,7 +128,6 @@ def test_a_sound_plan_has_no_faults() -> None:
             ("material", "b"),
             "There is no argument `b`.",
         ),
-        ({"use": "pay", "with": {"amount": 1}, "when": "m.n > 'a'"}, ("when",), ""),
         ({"use": "pay", "with": {"amount": 1}, "when": "m.nn > 1"}, ("when",), "`m.nn` is not given by `m`."),
         ({"use": "pay", "with": {"amount": 1}, "when": "false"}, ("when",), "`s` never runs"),
         (

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import yaml
+
+from agents.organisation import Organisation, bundle, check, load, load_bundle
+from contracts import StepMode, Tier
+from runtime.capabilities.port import CapabilitySpec
+from runtime.errors import NotFound, OrganisationFaulty
+
+Specs = Mapping[str, CapabilitySpec]
+
+
+@pytest.fixture
+def loaded(organisation: Path, builtin: Specs) -> Organisation:
+    return load(organisation, builtin=builtin, environ={})
+
+
+def test_the_good_organisation_has_no_faults(organisation: Path, builtin: Specs) -> None:
+    report = check(organisation, builtin=builtin, environ={})
+
+    assert report.ok
+    assert report.text() == "No problems."
+
+
+def test_the_organisation_holds_what_stands_in_the_folder(loaded: Organisation) -> None:
+    assert list(loaded.employees) == ["head", "desk", "analyst", "notifier"]
+    assert loaded.stands_at == datetime(2013, 2, 8, 22, tzinfo=UTC)
+    assert loaded.budget.seconds == 900
+    assert loaded.budget.money is not None
+    assert loaded.budget.money.amount == Decimal(5)
+    assert loaded.approvals["money"].within_s == 7_200
+    assert loaded.approvals["money"].escalate_to == ("director",)
+    assert loaded.approvals["default"].who == ("duty",)
+    assert [person.id for person in loaded.people.members("duty")] == ["manager"]
+    assert loaded.sensors["cancellations"].merge_gap_s == 43_200
+    assert loaded.metrics["cancel-rate"].name == "cancel-rate"
+    assert set(loaded.specs) >= {"flights.query", "desk.waive", "python", "advise"}
+    assert loaded.model == {}
+
+
+def test_a_skill_holds_its_plan_with_the_contents_of_its_files(loaded: Organisation) -> None:
+    skill = loaded.skills["explain-cancellations"]
+
+    assert skill.tier is Tier.COGNITIVE
+    assert skill.words == ("cancelled flights", "cancellation", "storm", "取消")
+    assert skill.body == "Measure first, then look for a cause."
+    measure, *_, act = skill.plan.steps
+    assert measure.arguments["sql"] == {"file": "rate.sql", "text": "SELECT 1\n"}
+    assert measure.timeout_s == 30
+    assert act.mode is StepMode.EMPLOYEE
+    assert skill.options is not None
+    assert [option.id for option in skill.options.options] == ["waive", "tell", "nothing"]
+
+
+def test_who_is_below_whom_is_known(loaded: Organisation) -> None:
+    assert loaded.is_below("notifier", "head")
+    assert not loaded.is_below("head", "notifier")
+    assert not loaded.is_below("desk", "desk")
+    assert [owner.id for owner in loaded.owners("explain-cancellations")] == ["desk"]
+
+
+def test_variables_are_filled_from_the_environment(organisation: Path, builtin: Specs) -> None:
+    assert load(organisation, builtin=builtin, environ={"SILICON_MODEL": "m-1"}).model == {"reason": "m-1"}
+
+
+def test_a_faulty_organisation_is_not_loaded_and_tells_all_faults(organisation: Path, builtin: Specs) -> None:
+    (organisation / "metrics" / "cancel-rate.yaml").write_text("title: x\n")
+
+    with pytest.raises(OrganisationFaulty) as caught:
+        load(organisation, builtin=builtin, environ={})
+
+    faults = caught.value.facts["faults"]
+    assert isinstance(faults, list)
+    assert len(faults) == 7
+    assert "two_desks/metrics/cancel-rate.yaml:1  `source` is missing." in caught.value.message
+    assert caught.value.message.endswith("7 problems. Nothing was run.")
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path, builtin: Specs) -> None:
+    with pytest.raises(NotFound, match="no organisation folder"):
+        check(tmp_path / "nowhere", builtin=builtin)
+
+
+def test_the_same_folder_gives_the_same_bundle(organisation: Path) -> None:
+    first = bundle(organisation)
+    (organisation / "org.yaml").touch()
+    (organisation / ".silicon").mkdir()
+    (organisation / ".silicon" / "silicon.db").write_bytes(b"state")
+    (organisation / "desk" / "__pycache__").mkdir()
+    (organisation / "desk" / "__pycache__" / "service.pyc").write_bytes(b"code")
+    (organisation / "data" / "more.csv").write_text("1")
+
+    assert bundle(organisation) == first
+
+
+def test_a_changed_file_gives_another_bundle(organisation: Path) -> None:
+    first = bundle(organisation)
+    (organisation / "skills" / "explain-cancellations" / "rate.sql").write_text("SELECT 2\n")
+
+    assert bundle(organisation) != first
+
+
+def test_a_bundle_is_the_organisation_as_it_stood(organisation: Path, builtin: Specs, loaded: Organisation) -> None:
+    kept = bundle(organisation)
+    (organisation / "skills" / "explain-cancellations" / "rate.sql").write_text("SELECT 2\n")
+    (organisation / "org.yaml").write_text("broken")
+
+    again = load_bundle(kept, organisation, builtin=builtin, environ={})
+
+    assert again.skills == loaded.skills
+    assert again.head == loaded.head
+    assert again.folder == organisation
+
+
+def test_a_link_out_of_the_folder_is_refused(organisation: Path, builtin: Specs, tmp_path: Path) -> None:
+    outside = tmp_path / "secret.sql"
+    outside.write_text("SELECT 'secret'")
+    file = organisation / "skills" / "explain-cancellations" / "rate.sql"
+    file.unlink()
+    file.symlink_to(outside)
+
+    (fault,) = check(organisation, builtin=builtin, environ={}).faults
+
+    assert fault.what.endswith("rate.sql leads out of the organisation's folder.")
+    assert (fault.file, fault.line) == ("skills/explain-cancellations/plan.yaml", 8)
+
+
+def test_a_file_above_the_limit_is_refused(organisation: Path, builtin: Specs) -> None:
+    (organisation / "rules" / "money.yaml").write_text("#" * (1024 * 1024 + 1))
+
+    (fault,) = check(organisation, builtin=builtin, environ={}).faults
+
+    assert fault.what == "rules/money.yaml is larger than 1 MiB; data belongs behind a connection."
+
+
+def test_five_thousand_employees_are_checked_in_seconds(organisation: Path, builtin: Specs) -> None:
+    file = organisation / "org.yaml"
+    org = yaml.safe_load(file.read_text())
+    org["head"]["manages"] += [
+        {"id": f"desk-{desk}", "manages": [{"id": f"w-{desk}-{number}", "can": ["python"]} for number in range(100)]}
+        for desk in range(50)
+    ]
+    file.write_text(yaml.safe_dump(org, sort_keys=False))
+
+    started = time.perf_counter()
+    report = check(organisation, builtin=builtin, environ={})
+
+    assert report.ok
+    assert time.perf_counter() - started < 10

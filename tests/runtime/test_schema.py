@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from contracts import Parameter, ValueType
+from runtime.schema import SchemaFault, fault_of, fits, json_schema_of, json_schema_of_parameters, type_of
+
+GIVES: dict[str, Any] = {
+    "rows": "array",
+    "n": "integer",
+    "who": {"type": ["string", "null"]},
+    "day": "date",
+    "cost": "money",
+}
+FITTING = {"rows": [], "n": 2, "who": None, "day": "2013-02-08", "cost": "5 USD", "more": 1}
+
+
+def test_a_fitting_output_has_no_fault_and_may_hold_more() -> None:
+    assert fault_of(FITTING, json_schema_of(GIVES)) is None
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("rows", 1, "`rows` must be a list, not 1."),
+        ("n", True, "`n` must be a whole number, not true."),
+        ("n", None, "`n` must be a whole number, not nothing."),
+        ("who", 3, "`who` must be text or nothing, not 3."),
+        ("day", "8 February", "`day` must be a date like 2013-02-08, not '8 February'."),
+        ("cost", "5", "`cost` must be money like 5 USD, not '5'."),
+    ],
+)
+def test_what_does_not_fit_is_told_in_plain_words(field: str, value: Any, words: str) -> None:
+    assert fault_of({**FITTING, field: value}, json_schema_of(GIVES)) == words
+
+
+def test_all_faults_are_told_at_once() -> None:
+    fault = fault_of({"rows": 1, "n": "x"}, json_schema_of(GIVES))
+
+    assert fault is not None
+    for words in ("`who`, `day`, `cost` are missing.", "`rows` must be a list", "`n` must be a whole number"):
+        assert words in fault
+
+
+def test_arguments_are_held_against_parameters() -> None:
+    parameters = {
+        "sql": Parameter(type=ValueType.STRING),
+        "most": Parameter(type=ValueType.INTEGER, required=False),
+        "way": Parameter(type=ValueType.STRING, choices=("up", "down")),
+    }
+    schema = json_schema_of_parameters(parameters)
+
+    assert fault_of({"sql": "SELECT 1", "most": None, "way": "up"}, schema) is None
+    fault = fault_of({"sqll": "SELECT 1", "way": "left"}, schema)
+    assert fault is not None
+    for words in ("`sql` is missing.", "There is no `sqll` here. Did you mean `sql`?", "`way` must be one of up, down"):
+        assert words in fault
+    assert (
+        fault_of({"sql": "x", "way": "up", "else": 1}, json_schema_of_parameters(parameters, open_arguments=True))
+        is None
+    )
+
+
+@pytest.mark.parametrize("text", ["2013-02-08T17:00", "2013-02-08T17:00:00Z", "2013-02-08 17:00:00-05:00"])
+def test_times_may_be_local_or_have_an_offset(text: str) -> None:
+    assert fault_of({"at": text}, json_schema_of({"at": "date-time"})) is None
+
+
+@pytest.mark.parametrize("declared", ["arrray", 3, {"type": "arr"}, None])
+def test_a_type_that_is_none_is_a_fault(declared: Any) -> None:
+    with pytest.raises(SchemaFault):
+        json_schema_of({"a": declared})
+
+
+def test_the_type_of_a_schema_is_known_where_it_says_so() -> None:
+    assert type_of("money") is ValueType.MONEY
+    assert type_of({"type": "array"}) is ValueType.ARRAY
+    assert type_of({"type": ["string", "null"]}) is ValueType.ANY
+    assert type_of({}) is ValueType.ANY
+
+
+@pytest.mark.parametrize(("source", "target"), list(product(ValueType, ValueType)))
+def test_types_fit_themselves_and_what_is_open(source: ValueType, target: ValueType) -> None:
+    expected = {
+        (ValueType.INTEGER, ValueType.NUMBER),
+        (ValueType.OBJECT, ValueType.MONEY),
+        *product((ValueType.DATE, ValueType.DATE_TIME, ValueType.MONEY), (ValueType.STRING,)),
+        *product((ValueType.STRING,), (ValueType.DATE, ValueType.DATE_TIME, ValueType.MONEY)),
+    }
+    same_or_open = source == target or ValueType.ANY in (source, target)
+
+    assert fits(source, target) is (same_or_open or (source, target) in expected)
