@@ -61,23 +61,25 @@ async def store(store_url: str, tmp_path: Path, clock: HandClock) -> AsyncIterat
 @pytest.fixture(scope="session")
 def mysql_database() -> Iterator[str]:
     """A database of this test process, migrated; dropped in the end."""
-    yield from _database("mysql")
+    yield from empty_server_database("mysql")
 
 
 @pytest.fixture(scope="session")
 def postgresql_database() -> Iterator[str]:
     """A database of this test process, migrated; dropped in the end."""
-    yield from _database("postgresql")
+    yield from empty_server_database("postgresql")
 
 
-def _database(kind: str) -> Iterator[str]:
+def empty_server_database(kind: str, *, migrate: bool = True) -> Iterator[str]:
+    """Yield the address of a new database on a server and drop it afterwards; skip where no server answers."""
     from sqlalchemy import make_url
 
     name = f"silicon_test_{os.getpid()}_{secrets.token_hex(3)}"
     _on_server(kind, f"CREATE DATABASE {name}")
     url = make_url(SERVERS[kind]).set(database=name).render_as_string(hide_password=False)
     try:
-        upgrade(url)
+        if migrate:
+            upgrade(url)
         yield url
     finally:
         _on_server(kind, f"DROP DATABASE {name}")

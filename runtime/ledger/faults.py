@@ -66,24 +66,20 @@ def translate(error: BaseException, address: str) -> Exception:
     return LedgerUnavailable(advice.format(address=address, error=said), address=address, error=said)
 
 
-def is_disconnect(error: BaseException) -> bool:
-    """Whether the connection, and not the statement, is what failed."""
-    number = _number(error)
-    return number in (2006, 2013, 0) or type(error).__name__ in ("InterfaceError", "AdminShutdown")
-
-
 def _advice(cause: BaseException, said: str) -> str | None:
     if isinstance(cause, sqlite3.Error):
         name = getattr(cause, "sqlite_errorname", "") or ""
         return next((text for key, text in _SQLITE.items() if name.startswith(f"SQLITE_{key}")), None)
     if isinstance(cause, OSError):
         return _GONE
+    if _number(cause) >= 0:
+        return _MYSQL.get(_number(cause))
     state = getattr(cause, "sqlstate", None)
     if isinstance(state, str):
         return _POSTGRESQL.get(state, _GONE if state.startswith("08") else None)
-    if state is None and hasattr(cause, "sqlstate"):  # psycopg knows no state when it never reached the server
+    if hasattr(cause, "sqlstate"):  # psycopg knows no state when the server did not let it in
         return next((text for sign, text in _PSYCOPG_SAYS.items() if sign in said), _GONE)
-    return _MYSQL.get(_number(cause))
+    return None
 
 
 _PSYCOPG_SAYS: Mapping[str, str] = {

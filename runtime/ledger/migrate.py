@@ -7,16 +7,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import Connection, Select, String, column, inspect, select, table
+from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, String, Table, inspect, select
 from sqlalchemy.exc import DBAPIError
 
 from runtime.errors import SchemaMismatch
 from runtime.ledger.database import Database, parse_address
-from runtime.ledger.schema import REVISION, metadata
+from runtime.ledger.schema import REVISION, counter, metadata
 from runtime.settings.groups import LedgerSettings
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
-_VERSION_TABLE = "alembic_version"
+_versions = Table(
+    "alembic_version",
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
+)
+"""Alembic's own table, as Alembic makes it."""
 _LOCK = 5_117_733
 """Any number, the same in every version: two programs must not migrate one server at once."""
 
@@ -64,12 +70,23 @@ def upgrade_database(database: Database) -> SchemaStatus:
         before = _current(connection)
         if before is None:
             _refuse_foreign(database, connection)
-        if before != REVISION:
-            _run(database, connection, before)
+        if before is None and database.embedded:
+            _create(connection)
+        elif before != REVISION:
+            run_migrations(database, connection, before)
         return SchemaStatus(database.address, _current(connection))
 
 
-def _run(database: Database, connection: Connection, before: str | None) -> None:
+def _create(connection: Connection) -> None:
+    """Make the newest schema in an empty file: what all migrations make, without the second that Alembic needs."""
+    metadata.create_all(connection)
+    _versions.create(connection)
+    connection.execute(counter.insert().values(id=1, position=0))
+    connection.execute(_versions.insert().values(version_num=REVISION))
+
+
+def run_migrations(database: Database, connection: Connection, before: str | None) -> None:
+    """Run the migrations that come after `before`; None runs them all."""
     from alembic import command
     from alembic.config import Config
     from alembic.script import ScriptDirectory
@@ -107,10 +124,9 @@ def _refuse_foreign(database: Database, connection: Connection) -> None:
 
 
 def _current(connection: Connection) -> str | None:
-    if not inspect(connection).has_table(_VERSION_TABLE):
+    if not inspect(connection).has_table(_versions.name):
         return None
-    query: Select[str] = select(column("version_num", String)).select_from(table(_VERSION_TABLE))
-    revision: str | None = connection.execute(query).scalar()
+    revision: str | None = connection.execute(select(_versions.c.version_num)).scalar()
     return revision
 
 

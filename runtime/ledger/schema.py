@@ -16,7 +16,6 @@ from sqlalchemy import (
     Table,
     UniqueConstraint,
 )
-from sqlalchemy.dialects import mysql
 from sqlalchemy.types import TypeEngine
 
 REVISION = "0001"
@@ -37,8 +36,8 @@ def number() -> TypeEngine[int]:
 
 
 def binary() -> TypeEngine[bytes]:
-    """Return bytes of any length; MySQL's plain BLOB ends at 64 KiB."""
-    return LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb")
+    """Return bytes of any length; this length makes MySQL choose LONGBLOB, where a plain BLOB ends at 64 KiB."""
+    return LargeBinary(2**32 - 1)
 
 
 metadata = MetaData()

@@ -13,7 +13,6 @@ from typing import Any, Generic, TypeVar
 from contracts import Event
 from runtime.errors import LedgerUnavailable, SiliconError
 from runtime.ledger.database import Database
-from runtime.ledger.faults import is_disconnect
 from runtime.ledger.statements import Statements
 from runtime.ledger.transaction import Head, Transaction
 
@@ -144,8 +143,13 @@ class Writer:
         return _NotCommitted(
             self._database.translate(error) if is_drivers else error,
             may_be_one_job=not committing,
-            lost_connection=not committing and is_disconnect(error),
+            lost_connection=not committing and self._connection_is_lost(error),
         )
+
+    def _connection_is_lost(self, error: Exception) -> bool:
+        connection = self._connection and self._connection.driver_connection
+        dialect: Any = self._database.engine.dialect
+        return bool(dialect.is_disconnect(error, connection, None))
 
     def _disconnect(self) -> None:
         """Drop the connection, and with it whatever it had not committed."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects import mysql
 
 revision = "0001"
 down_revision = None
@@ -23,7 +22,7 @@ def number() -> sa.types.TypeEngine[int]:
 
 
 def binary() -> sa.types.TypeEngine[bytes]:
-    return sa.LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb")
+    return sa.LargeBinary(2**32 - 1)
 
 
 def upgrade() -> None:

@@ -1,0 +1,80 @@
+"""The schema that migrations make is the one that the program uses, on every database."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, text
+
+from runtime.ledger import status, upgrade
+from runtime.ledger.database import Database, parse_address
+from runtime.ledger.migrate import SchemaStatus, run_migrations, upgrade_database
+from runtime.ledger.schema import REVISION, metadata
+from runtime.settings import LedgerSettings
+
+MIGRATIONS = Path(__file__).parents[3] / "runtime" / "ledger" / "migrations"
+
+
+def test_the_newest_migration_is_the_revision_of_the_program() -> None:
+    assert ScriptDirectory(str(MIGRATIONS)).get_current_head() == REVISION
+
+
+def test_migrations_make_the_tables_that_the_program_uses(store_url: str) -> None:
+    upgrade(store_url)
+    engine = create_engine(parse_address(store_url))
+    with engine.connect() as connection:
+        differences = compare_metadata(MigrationContext.configure(connection), metadata)
+    engine.dispose()
+
+    assert differences == []
+
+
+def test_a_new_file_gets_what_all_migrations_make(tmp_path: Path) -> None:
+    made, migrated = (Database(parse_address(f"sqlite:///{tmp_path / name}"), LedgerSettings()) for name in "ab")
+    upgrade_database(made)
+    with migrated.engine.connect() as connection:
+        run_migrations(migrated, connection, None)
+    contents = [everything_in(database) for database in (made, migrated)]
+
+    assert contents[0] == contents[1]
+
+
+def everything_in(database: Database) -> set[tuple[str, ...]]:
+    with database.engine.connect() as connection:
+        found = {tuple(row) for row in connection.execute(text("SELECT type, name, tbl_name, sql FROM sqlite_master"))}
+        found |= {tuple(row) for row in connection.execute(text("SELECT * FROM counter"))}
+        found |= {tuple(row) for row in connection.execute(text("SELECT * FROM alembic_version"))}
+    database.engine.dispose()
+    return found
+
+
+def test_an_upgrade_done_twice_changes_nothing(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'silicon.db'}"
+    before = status(url)
+    first, again = upgrade(url), upgrade(url)
+
+    assert (before.current, before.up_to_date) == (None, False)
+    assert first == again == status(url) == SchemaStatus(str(tmp_path / "silicon.db"), REVISION)
+    assert first.up_to_date
+
+
+def test_mysql_tables_keep_every_script_and_their_transactions(mysql_database: str) -> None:
+    engine = create_engine(parse_address(mysql_database))
+    query = "SELECT DISTINCT engine, table_collation FROM information_schema.tables WHERE table_schema = DATABASE() "
+    with engine.connect() as connection:
+        found = [tuple(row) for row in connection.execute(text(query + "AND table_name != 'alembic_version'"))]
+    engine.dispose()
+
+    assert found == [("InnoDB", "utf8mb4_bin")]
+
+
+@pytest.mark.parametrize("module", ["runtime.ledger", "runtime.bus", "runtime.blackboard", "runtime.executor"])
+def test_importing_costs_no_database_library(module: str) -> None:
+    program = f"import sys, {module}; sys.exit('sqlalchemy' in sys.modules or 'alembic' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=MIGRATIONS.parents[2])
