@@ -14,6 +14,8 @@ from runtime.errors import InvalidArguments
 from runtime.texts import Say
 
 _TOKEN = re.compile("\ue000(\\d+)\ue001")
+_ALONE = re.compile(r"#{1,6} |!\[")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
 _SHOWN = 3
 """Places named one by one in a footnote; more are told by their common path."""
 _LISTED = 50
@@ -70,7 +72,7 @@ class Page:
             key = tuple(link.place for link in links)
             return anchors.setdefault(key, (f"[^{len(anchors) + 1}]", links))[0]
 
-        body = _TOKEN.sub(number, text).rstrip()
+        body = tidy(_TOKEN.sub(number, text))
         self._refuse_lost_marks(seen, body)
         notes = [f"{anchor}: {self._note(links)}" for anchor, links in anchors.values()]
         section = f"\n\n## {self.say('report-sources')}\n\n" + "\n".join(notes) if notes else ""
@@ -104,6 +106,22 @@ class Page:
             if value is not None:
                 parts.append(f"{self.say(f'report-source-{key}')} `{value[:12]}`")
         return " · ".join(parts)
+
+
+def tidy(text: str) -> str:
+    """Return Markdown with one blank line around headings and images, and never two, however the template ends its
+    blocks. Fenced code is left as it is. Values hold no line ends, so each line is the template's."""
+    lines: list[str] = []
+    fenced = apart = False
+    for line in text.split("\n"):
+        stands_alone = not fenced and bool(_ALONE.match(line))
+        if lines and lines[-1] and line and (stands_alone or apart):
+            lines.append("")
+        if fenced or line.strip() or (lines and lines[-1]):
+            lines.append(line if fenced or line.strip() else "")
+        fenced ^= bool(_FENCE.match(line))
+        apart = stands_alone
+    return "\n".join(lines).rstrip()
 
 
 def _code(text: str) -> str:

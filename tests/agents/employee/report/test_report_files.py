@@ -13,6 +13,7 @@ import pytest
 
 from agents.employee.report.capability import ReportCapability, Written
 from agents.employee.report.chart import Picture, draw
+from agents.employee.report.sources import tidy
 from console.texts.catalogue import say_in
 from contracts import DataProduct
 from runtime.canonical import sha256
@@ -126,3 +127,18 @@ def test_the_words_of_a_report_come_from_the_catalogue(language: str, words: str
     )
     written = ReportCapability(say_in).write(arguments(template), context(language))
     assert written.files[0].data.decode().startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("loose", "tidied"),
+    [
+        ("a\n## B\nc", "a\n\n## B\n\nc"),
+        ("a\n![x](y.svg)\n![z](z.svg)", "a\n\n![x](y.svg)\n\n![z](z.svg)"),
+        ("a\n\n \n\nb\n\n", "a\n\nb"),
+        ("```\n# a\n\n\nb\n```\nc", "```\n# a\n\n\nb\n```\nc"),
+        ("- a\n- b", "- a\n- b"),
+    ],
+)
+def test_headings_and_images_stand_alone_however_a_template_ends_its_blocks(loose: str, tidied: str) -> None:
+    assert tidy(loose) == tidied
+    assert tidy(tidied) == tidied
