@@ -108,7 +108,7 @@ class SqlQuery:
 
 async def _stop(work: asyncio.Task[Table], interrupt: Interrupt) -> None:
     """Stop a query and wait a moment for its thread, so that no thread outlives the call unnoticed."""
-    interrupt.ask()
+    await asyncio.to_thread(interrupt.ask)  # a server is told over the network
     done, _ = await asyncio.wait({work}, timeout=5)
     for ended in done:
         if (error := ended.exception()) is not None and not isinstance(error, QueryStopped):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import threading
 from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy import URL, Connection, create_engine, make_url, text
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
@@ -35,6 +36,12 @@ _READS = re.compile(r"^\s*(select|with|values)\b", re.IGNORECASE)
 _WRITES = re.compile(
     r"\b(insert|update|delete|merge|replace\s+into|into|drop|alter|create|grant|call|truncate|lock)\b", re.IGNORECASE
 )
+_DRIVERS = {"mysql": "mysql+pymysql", "mariadb": "mariadb+pymysql", "postgresql": "postgresql+psycopg"}
+_MYSQL_CLIENT = 2_000
+"""Error numbers from here on are the client's: no connection, or a lost one."""
+_MYSQL_REFUSALS = (1040, 1044, 1045, 1049, 1129, 1130, 1203)
+"""Too many connections, wrong account, no such database, host blocked."""
+_STOPPED = ("Query execution was interrupted", "canceling statement due to user request", "interrupted")
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
@@ -95,28 +102,24 @@ class UrlSource:
         self._name = name
         self._zone = zone
         self._timeout_s = timeout_s
-        self._url = make_url(connection.url)
+        self._url = _with_driver(make_url(connection.url))
         self._engine: Engine | None = None
+        self._lock = threading.Lock()
 
     def run(self, query: Query, interrupt: Interrupt) -> Table:
         """Return the answer; blocks, so call it in a thread."""
-        self._engine = self._engine or create_engine(self._url, pool_pre_ping=True, pool_size=2, hide_parameters=True)
         try:
-            with self._engine.connect() as connection:
+            with self._engine_now().connect() as connection:
                 raw: Any = connection.connection.dbapi_connection
                 for statement in _read_only(connection.dialect.name, self._timeout_s):
                     connection.execute(text(statement))
                 columns, rows = _select(
-                    self._name, connection, query, zone=self._zone, interrupt=interrupt, stop=raw.close
-                )
+                    self._name, connection, query, zone=self._zone, interrupt=interrupt,
+                    stop=lambda: _stop_on_server(connection, raw),
+                )  # fmt: skip
                 connection.rollback()
-        except OperationalError as error:
-            raise self._cannot_reach(error) from error
         except SQLAlchemyError as error:
-            why = str(getattr(error, "orig", error))
-            raise InvalidArguments(
-                f"The query on connection {self._name} cannot run: {why}.", connection=self._name
-            ) from error
+            raise self._fault(error) from error
         return to_table(query, columns, rows)
 
     def close(self) -> None:
@@ -124,16 +127,58 @@ class UrlSource:
         if self._engine is not None:
             self._engine.dispose()
 
-    def _cannot_reach(self, error: OperationalError) -> NetworkFault:
-        shown = self._url.render_as_string(hide_password=True)
-        return NetworkFault(
-            f"The database of connection {self._name} at {shown} did not answer the query: {error.orig}.",
-            connection=self._name, sent=False,
-        )  # fmt: skip
+    def _engine_now(self) -> Engine:
+        with self._lock:
+            if self._engine is None:
+                try:
+                    self._engine = create_engine(self._url, pool_pre_ping=True, pool_size=2, hide_parameters=True)
+                except ModuleNotFoundError as error:
+                    raise DataUnavailable(
+                        f"Connection {self._name} needs the Python package {error.name}, which is not installed.",
+                        connection=self._name, package=error.name,
+                    ) from error  # fmt: skip
+            return self._engine
+
+    def _fault(self, error: SQLAlchemyError) -> Exception:
+        why = str(getattr(error, "orig", error))
+        if any(sign in why for sign in _STOPPED):
+            return QueryStopped()
+        if isinstance(error, OperationalError) and _no_connection(self._url, error):
+            shown = self._url.render_as_string(hide_password=True)
+            return NetworkFault(
+                f"The database of connection {self._name} at {shown} cannot be reached: {why}.",
+                connection=self._name, sent=False,
+            )  # fmt: skip
+        return InvalidArguments(f"The query on connection {self._name} cannot run: {why}.", connection=self._name)
+
+
+def _with_driver(url: URL) -> URL:
+    """Return the address with the driver that comes along, where it names none."""
+    return url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
+
+
+def _no_connection(url: URL, error: OperationalError) -> bool:
+    """Whether the server was not reached. MySQL files wrong columns under the same kind, with numbers of their own."""
+    code = error.orig.args[0] if error.orig is not None and error.orig.args else None
+    if url.get_backend_name() in ("mysql", "mariadb"):
+        return isinstance(code, int) and (code >= _MYSQL_CLIENT or code in _MYSQL_REFUSALS)
+    return url.get_backend_name() != "sqlite"
 
 
 def _only_reading(action: int, *_: str | None) -> int:
     return sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY
+
+
+def _stop_on_server(connection: Connection, raw: Any) -> None:
+    """Stop the query that runs on a connection, from another thread."""
+    match connection.dialect.name:
+        case "postgresql":
+            raw.cancel()
+        case "mysql" | "mariadb":
+            with connection.engine.connect() as other:
+                other.execute(text(f"KILL QUERY {int(raw.thread_id())}"))
+        case "sqlite":
+            raw.interrupt()
 
 
 def _read_only(dialect: str, timeout_s: float) -> list[str]:

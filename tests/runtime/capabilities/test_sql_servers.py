@@ -1,0 +1,78 @@
+"""Queries on real servers; SQLite stands in `test_sql.py`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from runtime.capabilities.connections import UrlConnection
+from runtime.capabilities.sql import SqlQuery
+from runtime.errors import CapabilityTimeout, InvalidArguments, NetworkFault, PermissionRefused
+from runtime.ledger.database import parse_address
+from runtime.settings import SqlSettings
+from tests.fakes.calls import NOW
+from tests.stores import empty_server_database
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module", params=["mysql", "postgresql"])
+def address(request: pytest.FixtureRequest) -> Iterator[str]:
+    for url in empty_server_database(request.param, migrate=False):
+        engine = create_engine(parse_address(url))
+        with engine.begin() as connection:
+            connection.execute(text("CREATE TABLE waivers (day DATE, fee DECIMAL(9, 2))"))
+            connection.execute(text("INSERT INTO waivers VALUES ('2013-02-08', 12.5), ('2013-02-09', 4)"))
+        engine.dispose()
+        yield url
+
+
+@pytest.fixture
+def query(address: str) -> Iterator[SqlQuery]:
+    connection = UrlConnection(kind="url", url=address)
+    made = SqlQuery("books", connection, folder=Path(), time_zone="UTC", settings=SqlSettings(timeout_s=2, rows=10))
+    yield made
+    made.close()
+
+
+async def test_rows_of_a_server_are_plain_values(query: SqlQuery) -> None:
+    table = await query.query("SELECT day, fee FROM waivers WHERE day = :day", {"day": "2013-02-08"}, NOW)
+
+    assert table.rows == [{"day": "2013-02-08", "fee": 12.5}]
+    assert table.data_sha256 is None
+
+
+@pytest.mark.parametrize(
+    "sql", ["DELETE FROM waivers", "SELECT 1; DELETE FROM waivers", "SELECT 1 INTO OUTFILE '/tmp/x'"]
+)
+async def test_a_server_is_only_read(query: SqlQuery, sql: str) -> None:
+    with pytest.raises(PermissionRefused):
+        await query.query(sql, {}, NOW)
+
+
+async def test_a_column_that_a_server_does_not_have_is_named(query: SqlQuery) -> None:
+    with pytest.raises(InvalidArguments, match="fees"):
+        await query.query("SELECT fees FROM waivers", {}, NOW)
+
+
+async def test_a_query_out_of_time_is_stopped_on_the_server(query: SqlQuery, address: str) -> None:
+    sleep = "SELECT SLEEP(30) AS s" if address.startswith("mysql") else "SELECT pg_sleep(30) AS s"
+    began = time.monotonic()
+    with pytest.raises(CapabilityTimeout, match="took longer than 2 s"):
+        await query.query(sleep, {}, NOW)
+
+    assert time.monotonic() - began < 5
+
+
+async def test_a_server_that_is_not_there_is_a_passing_fault() -> None:
+    connection = UrlConnection(kind="url", url="mysql://root:s3cret@127.0.0.1:9/none")
+    query = SqlQuery("books", connection, folder=Path(), time_zone="UTC", settings=SqlSettings())
+    with pytest.raises(NetworkFault, match="cannot be reached") as raised:
+        await query.query("SELECT 1 AS n", {}, NOW)
+    query.close()
+
+    assert "s3cret" not in str(raised.value)
