@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 from contracts import Json, Parameter, ValueType
+from runtime.canonical import to_bytes
 
 _MOST_FAULTS = 5
 _MONEY = r"^\d+(\.\d+)? [A-Z]{3}$"
@@ -82,12 +85,9 @@ def field_schema(declared: Json) -> dict[str, Any]:
             raise SchemaFault(f"`{declared}` is not a type. {hint}") from None
     if not isinstance(declared, dict):
         raise SchemaFault("A type is a name such as `array`, or a JSON Schema.")
-    from jsonschema import Draft202012Validator, SchemaError
-
-    try:
-        Draft202012Validator.check_schema(declared)
-    except SchemaError as error:
-        raise SchemaFault(f"This is not a JSON Schema: {error.message}.") from None
+    fault = _fault_of_schema(to_bytes(declared))
+    if fault is not None:
+        raise SchemaFault(fault)
     return dict(declared)
 
 
@@ -122,6 +122,17 @@ def fault_of(value: Any, schema: Mapping[str, Any]) -> str | None:
     told = list(dict.fromkeys(_in_plain_words(fault) for fault in faults))
     more = f" {len(told) - _MOST_FAULTS} more." if len(told) > _MOST_FAULTS else ""
     return " ".join(told[:_MOST_FAULTS]) + more
+
+
+@lru_cache(1_024)
+def _fault_of_schema(declared: bytes) -> str | None:
+    from jsonschema import Draft202012Validator, SchemaError
+
+    try:
+        Draft202012Validator.check_schema(json.loads(declared))
+    except SchemaError as error:
+        return f"This is not a JSON Schema: {error.message}."
+    return None
 
 
 def _parameter_schema(parameter: Parameter) -> dict[str, Any]:
