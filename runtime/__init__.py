@@ -1,1 +1,1 @@
-"""TBD"""
+"""What every execution stands on: ledger, bus, blackboard, executor, engine, capabilities."""
