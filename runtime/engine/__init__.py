@@ -1,7 +1,7 @@
 """The step engine: plans carried out step by step, each step once, from wherever they stopped."""
 
 from runtime.engine.accept import Unmet, unmet_checks
-from runtime.engine.engine import Engine, Seal
+from runtime.engine.engine import Engine
 from runtime.engine.ports import Delegate
 from runtime.engine.recall import outputs_of
 from runtime.engine.result import Result
@@ -13,7 +13,6 @@ __all__ = [
     "Engine",
     "OrderView",
     "Result",
-    "Seal",
     "Unit",
     "UnitState",
     "Unmet",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from contracts import Problem, Step, StepMode
 from runtime.engine.ask import answer_to, ask_person
 from runtime.engine.budget import enforce_budget
@@ -13,10 +15,11 @@ from runtime.engine.journal import is_foreign
 from runtime.engine.outcome import End, Outcome, Stop
 from runtime.engine.pause import Pause, write_pause
 from runtime.engine.recall import end_of
+from runtime.engine.result import Result
 from runtime.engine.retry import Next, decide
 from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
-from runtime.errors import BudgetExceeded, CapabilityFailed, LedgerError, SiliconError, VersionConflict
+from runtime.errors import BudgetExceeded, CapabilityFailed, EffectInDoubt, LedgerError, SiliconError, VersionConflict
 from runtime.ledger.port import NewEvent
 from runtime.model.required import model_required
 
@@ -93,12 +96,13 @@ async def _do(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft | Pause:
 async def _after_failure(run: Run, step: Step, unit: Unit, error: SiliconError) -> Outcome | None:
     """Record the failure and what follows from it; return the outcome when nothing does."""
     child = error if isinstance(error, ChildEnded) else None
+    receipt = unit.held if unit.held is not None and unit.held.happened else None
     problem: Problem = error.problem()
     decision = decide(
         problem, step=step, unit=unit, settings=run.settings, plan_revisions=run.view.revisions,
-        delegated=child is not None, happened=child is not None and child.happened,
+        delegated=child is not None, happened=receipt is not None or (child is not None and child.happened),
     )  # fmt: skip
-    more = {"usage": child.report.usage.to_json()} if child else {}
+    more = _facts_of(problem, receipt, child)
     if decision.next is Next.GIVE_UP:
         await run.journal.write(failed(step, unit.index, problem, final=True, **more))
         return Outcome(end_of(problem), problem=problem)
@@ -109,6 +113,20 @@ async def _after_failure(run: Run, step: Step, unit: Unit, error: SiliconError) 
     if decision.wait_s:
         await run.pause(decision.wait_s)
     return None
+
+
+def _facts_of(problem: Problem, receipt: Result | None, child: ChildEnded | None) -> dict[str, Any]:
+    """Return what a failure leaves beside its reason: a doubt, the receipt of an effect, what an order below spent."""
+    facts: dict[str, Any] = {}
+    if problem.code == EffectInDoubt.code:
+        facts["in_doubt"] = True
+    if receipt is not None:
+        facts["result"] = receipt.to_data()
+    if child is not None:
+        facts["usage"] = child.report.usage.to_json()
+        facts["sealed"] = list(child.report.evidence)
+        facts["happened"] = child.happened
+    return facts
 
 
 def _revision(run: Run, step: Step, unit: Unit, problem: Problem, change: str | None) -> NewEvent:

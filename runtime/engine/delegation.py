@@ -9,7 +9,7 @@ from typing import cast
 from pydantic import ValidationError
 
 from contracts import Action, CardId, Json, OrderState, Problem, StatusReport, Step, TaskOrder, Usage
-from runtime.bindings import BindingFault, references, resolve
+from runtime.bindings import BindingFault, Reference, references, resolve
 from runtime.canonical import to_bytes
 from runtime.engine.context import Run, clean_data
 from runtime.engine.finish import Draft
@@ -89,6 +89,8 @@ async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder
     else:
         arguments = cast("dict[str, Json]", resolve(dict(step.arguments), scope.values))
         child = run.delegate.order_for(run.order, step, arguments, index=unit.index, learnt=learnt)
+    if step.inherit:
+        child = child.model_copy(update={"context": {**child.context, **_inherited(step, scope)}})
     guard_chain(child, run.settings)
     data = {"step": step.id, "index": unit.index, "order_id": str(child.order_id)}
     text = to_bytes(child.to_json())
@@ -98,6 +100,23 @@ async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder
         digest, blob = run.journal.blob_of(run.journal.redact(child))
         await run.journal.write(NewEvent("step.dispatched", clean_data({**data, "order_sha256": digest})), blobs=[blob])
     return child
+
+
+def _inherited(step: Step, scope: Scope) -> dict[str, Json]:
+    """Return what the step hands down as context, each value under the last name of its path."""
+    handed: dict[str, Json] = {}
+    for binding in step.inherit:
+        for reference in _references(binding):
+            names = [name for name in reference.path if isinstance(name, str)]
+            handed[names[-1] if names else reference.root] = resolve(binding, scope.values)
+    return handed
+
+
+def _references(binding: str) -> list[Reference]:
+    try:
+        return references(binding)
+    except BindingFault as fault:
+        raise InvalidArguments(str(fault), binding=binding) from fault
 
 
 def _approved_order(run: Run, step: Step, unit: Unit, scope: Scope, learnt: str | None) -> TaskOrder:
@@ -126,10 +145,7 @@ def _approved_order(run: Run, step: Step, unit: Unit, scope: Scope, learnt: str 
 def _card_of(step: Step, scope: Scope) -> CardId:
     """Return the card behind the action: the `card` of the output that the binding leads to."""
     assert step.order is not None
-    try:
-        read = references(step.order)
-    except BindingFault as fault:
-        raise InvalidArguments(str(fault), binding=step.order) from fault
+    read = _references(step.order)
     root = read[0].root if read else ""
     if root == "item" and scope.items is not None:
         root = scope.items.root

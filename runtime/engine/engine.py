@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from contracts import EvidencePackage, OrderState, Problem, SlotAllocation, StatusReport, TaskOrder
+from contracts import OrderState, Problem, SlotAllocation, StatusReport, TaskOrder
 from runtime.blackboard.port import Blackboard
 from runtime.capabilities.port import Gate, Sandbox
 from runtime.capabilities.router import Router
@@ -24,9 +24,6 @@ from runtime.errors import InvalidArguments
 from runtime.ledger.port import Lease, NewEvent, Store
 from runtime.schema import fault_of, json_schema_of_parameters
 from runtime.settings.groups import EngineSettings
-
-Seal = Callable[[TaskOrder, OrderView], EvidencePackage]
-"""Seals the evidence of an order that is about to end; the package is stored in the commit that ends it."""
 
 _REOPENED = (OrderState.FAILED, OrderState.PARTIAL)
 
@@ -65,7 +62,6 @@ class Engine:
 
     async def run(
         self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None,
-        seal: Seal | None = None,
     ) -> StatusReport:  # fmt: skip
         """Carry the order out, or go on with it, and return how it stands.
 
@@ -82,12 +78,12 @@ class Engine:
         run = await self._begin(order, view, allocation, sandbox)
         refusal = self._refusal(run.order)
         if refusal is not None:
-            return await self._finish(run, report(run, OrderState.FAILED, problem=refusal), seal)
+            return await self._finish(run, report(run, OrderState.FAILED, problem=refusal))
         standing = await report_on(run, await carry_out_plan(run))
         if standing.state is OrderState.CANCELLED:
             await compensate(run)
             standing = report(run, OrderState.CANCELLED, problem=_told(run.view))
-        return await self._finish(run, standing, seal)
+        return await self._finish(run, standing)
 
     async def _begin(
         self, order: TaskOrder, view: OrderView, allocation: SlotAllocation | None, sandbox: Sandbox | None
@@ -124,15 +120,10 @@ class Engine:
             return None
         return InvalidArguments(f"The order for {order.employee} cannot begin: {fault}").problem()
 
-    async def _finish(self, run: Run, standing: StatusReport, seal: Seal | None) -> StatusReport:
+    async def _finish(self, run: Run, standing: StatusReport) -> StatusReport:
         if not standing.state.final:
             return standing
-        events = []
-        if seal is not None:
-            package = seal(run.order, run.view)
-            events.append(NewEvent("order.evidence_sealed", {"package": package.to_json()}))
-            standing = standing.model_copy(update={"evidence": (*standing.evidence, package.evidence_id)})
-        await run.journal.write(*events, NewEvent("order.finished", {"report": standing.to_json()}))
+        await run.journal.write(NewEvent("order.finished", {"report": standing.to_json()}))
         assert run.view.report is not None
         return run.view.report
 

@@ -38,7 +38,7 @@ class Journal:
 
     def redact(self, value: Any) -> Json:
         """Return `value` as JSON and without secrets: the form in which everything is kept and handed on."""
-        return clean(self._redact(clean(value)))
+        return cast(Json, self._redact(clean(value)))
 
     async def write(self, *events: NewEvent, appends: Sequence[Append] = (), blobs: Sequence[bytes] = ()) -> None:
         """Store the order's events, and what belongs in the same commit, all or nothing.
@@ -70,7 +70,7 @@ class Journal:
     async def _write(self, events: Sequence[NewEvent], appends: Sequence[Append], blobs: Sequence[bytes]) -> None:
         own = Append(
             stream=self.stream,
-            events=[NewEvent(event.type, cast(dict[str, Any], self.redact(event.data))) for event in events],
+            events=[NewEvent(event.type, self._redact(event.data)) for event in events],
             expected_version=self.view.version,
             organisation=self._order.organisation,
             source=self._source,

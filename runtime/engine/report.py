@@ -40,7 +40,7 @@ def report(run: Run, state: OrderState, *, output: Json = None, problem: Problem
     over = sum(view.state_of(step.id) in (UnitState.DONE, UnitState.SKIPPED) for step in steps)
     sealed: dict[EvidenceId, None] = dict.fromkeys(package.evidence_id for package in view.packages)
     for unit in view.units.values():
-        sealed.update(dict.fromkeys(unit.result.sealed if unit.result else ()))
+        sealed.update(dict.fromkeys((*unit.sealed, *(unit.result.sealed if unit.result else ()))))
     return StatusReport(
         order_id=run.order.order_id,
         state=state,

@@ -11,6 +11,7 @@ from contracts import (
     CardId,
     DataProduct,
     Event,
+    EvidenceId,
     EvidenceItem,
     EvidencePackage,
     Finding,
@@ -74,6 +75,10 @@ class Unit:
     intent: Intent | None = None
     child: Child | None = None
     result: Result | None = None
+    happened: bool = False
+    """Whether an order below that failed had carried out an effect before."""
+    sealed: tuple[EvidenceId, ...] = ()
+    """Evidence packages of orders below that failed."""
     held: Result | None = None
     """A suspicious result that a person has to judge."""
     why: str = ""
@@ -147,7 +152,8 @@ class OrderView:
     @property
     def changed_the_world(self) -> bool:
         """Whether an effect took place, here or in an order below, that must not be repeated."""
-        return any(unit.result is not None and unit.result.happened for unit in self.units.values())
+        units = self.units.values()
+        return any(unit.happened or (unit.result is not None and unit.result.happened) for unit in units)
 
     @property
     def intents(self) -> list[Unit]:
@@ -244,7 +250,9 @@ def _failed(view: OrderView, event: Event, data: Data) -> None:
         unit.result = Result.from_data(data["result"])
         view.finished.append((unit.step, unit.index))
         _take_in(view, unit, unit.result)
-    elif "usage" in data:
+    unit.happened = unit.happened or bool(data.get("happened"))
+    unit.sealed += tuple(EvidenceId(name) for name in data.get("sealed", ()))
+    if "usage" in data:
         unit.usage = unit.usage + Usage.read(data["usage"])
         view.usage = view.usage + Usage.read(data["usage"])
 

@@ -50,9 +50,16 @@ class Tool:
         self, name: str, act: Act, effect: Effect = Effect.READ, *, can_look_up: bool = False, **spec: Any
     ) -> None:
         self.spec = CapabilitySpec(
-            name=name, kind="builtin_tool", description=name, parameters={}, gives={}, effect=effect,
-            open_arguments=True, can_look_up=can_look_up, **spec,
-        )  # fmt: skip
+            name=name,
+            kind="builtin_tool",
+            description=name,
+            parameters={},
+            gives={},
+            effect=effect,
+            open_arguments=True,
+            can_look_up=can_look_up,
+            **spec,
+        )
         self._act = act
         self.calls: list[dict[str, Json]] = []
         self.contexts: list[CallContext] = []
@@ -141,10 +148,15 @@ class Staff:
         above = Ancestor(order_id=parent.order_id, employee=parent.employee, skill=parent.skill, step=step.id)
         order = parent.model_copy(
             update={
-                "order_id": OrderId.new(), "employee": step.by or parent.employee, "plan": plan, "skill": step.skill,
-                "inputs": arguments, "chain": (*parent.chain, above), "authority": None,
+                "order_id": OrderId.new(),
+                "employee": step.by or parent.employee,
+                "plan": plan,
+                "skill": step.skill,
+                "inputs": arguments,
+                "chain": (*parent.chain, above),
+                "authority": None,
             }
-        )  # fmt: skip
+        )
         self.orders.append(order)
         return order
 
@@ -155,7 +167,9 @@ class Staff:
 def _one_step(step: Step, arguments: Mapping[str, Json]) -> PlanDefinition:
     bound = {name: f"{{{{ {name} }}}}" for name in arguments}
     parameters = {name: Parameter(type=ValueType.ANY, required=False) for name in arguments}
-    return PlanDefinition(parameters=parameters, steps=(Step.model_validate({"id": "do", "use": step.use, "with": bound}),))
+    return PlanDefinition(
+        parameters=parameters, steps=(Step.model_validate({"id": "do", "use": step.use, "with": bound}),)
+    )
 
 
 class World:
@@ -180,10 +194,20 @@ class World:
             self.store.ledger, self.execution_id, organisation="acme", settings=BlackboardSettings()
         )
         return Engine(
-            store=self.store, router=Router(Registry(self.tools.values()), clock=self.clock), gate=self.gate,
-            clock=self.clock, settings=self.settings, blackboard=board, delegate=self.staff, leases=(),
-            cancelled=lambda: self.cancelled, redact=redact, reopen=self.reopen, sleep=self._sleep, grace_s=0.0,
-        )  # fmt: skip
+            store=self.store,
+            router=Router(Registry(self.tools.values()), clock=self.clock),
+            gate=self.gate,
+            clock=self.clock,
+            settings=self.settings,
+            blackboard=board,
+            delegate=self.staff,
+            leases=(),
+            cancelled=lambda: self.cancelled,
+            redact=redact,
+            reopen=self.reopen,
+            sleep=self._sleep,
+            grace_s=0.0,
+        )
 
     async def run(self, order: TaskOrder) -> StatusReport:
         return await self.engine().run(order)
@@ -197,10 +221,16 @@ class World:
     def order(self, *steps: dict[str, Any], **facts: Any) -> TaskOrder:
         plan = PlanDefinition.model_validate({"steps": steps, **facts.pop("plan", {})})
         return TaskOrder(
-            order_id=OrderId.new(), execution_id=self.execution_id, organisation="acme", issued_by="ann",
-            objective="Do it.", plan=plan, requested_by="ann", trace_id="0" * 32,
+            order_id=OrderId.new(),
+            execution_id=self.execution_id,
+            organisation="acme",
+            issued_by="ann",
+            objective="Do it.",
+            plan=plan,
+            requested_by="ann",
+            trace_id="0" * 32,
             **{"employee": "head", **facts},
-        )  # fmt: skip
+        )
 
     async def answer(self, question: QuestionId | CardId, value: Json) -> None:
         answer = Answer(question_id=QuestionId(question), value=value, by="ann", at=self.clock.now())
@@ -215,5 +245,3 @@ def with_store(world: World, store: Store) -> World:
     """Make the world write to another store from now on, as a new process would."""
     world.store = store
     return world
-
-

@@ -22,14 +22,18 @@ class Query:
     """A capability with declared parameters and output."""
 
     spec = CapabilitySpec(
-        name="flights.query", kind="sql", description="Reads.", effect=Effect.READ,
+        name="flights.query",
+        kind="sql",
+        description="Reads.",
+        effect=Effect.READ,
         parameters={
             "sql": Parameter(type=ValueType.STRING),
             "limit": Parameter(type=ValueType.INTEGER, default=10),
             "day": Parameter(type=ValueType.DATE, required=False),
         },
-        gives={"rows": "array", "mean": "number"}, resources=("sql",),
-    )  # fmt: skip
+        gives={"rows": "array", "mean": "number"},
+        resources=("sql",),
+    )
 
     def __init__(self, answer: Any) -> None:
         self._answer = answer

@@ -77,7 +77,9 @@ async def test_a_compensation_that_fails_is_told_and_the_others_are_tried(
 async def test_effects_of_orders_below_are_taken_back_too(sqlite_store: SqlStore, clock: HandClock) -> None:
     world, done, hanging = desk(sqlite_store, clock)
     world.skills["act"] = PlanDefinition.model_validate({"steps": [effect(1), effect(2, after=1)]})
-    order = world.order({"id": "below", "by": "clerk", "skill": "act"}, {"id": "stuck", "use": "hang", "after": ["below"]})
+    order = world.order(
+        {"id": "below", "by": "clerk", "skill": "act"}, {"id": "stuck", "use": "hang", "after": ["below"]}
+    )
 
     report = await cancel_when(world, order, hanging)
 
@@ -85,7 +87,9 @@ async def test_effects_of_orders_below_are_taken_back_too(sqlite_store: SqlStore
     assert done == ["do 1", "do 2", "undo 2", "undo 1"]
 
 
-async def test_an_order_below_that_is_cancelled_takes_its_own_back_once(sqlite_store: SqlStore, clock: HandClock) -> None:
+async def test_an_order_below_that_is_cancelled_takes_its_own_back_once(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
     world, done, hanging = desk(sqlite_store, clock)
     steps = [effect(1), {"id": "stuck", "use": "hang", "after": ["e1"]}]
     world.skills["act"] = PlanDefinition.model_validate({"steps": steps})

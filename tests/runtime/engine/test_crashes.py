@@ -20,14 +20,17 @@ STEPS: tuple[dict[str, Any], ...] = (
     {"id": "read", "use": "read", "output": "blackboard"},
     {"id": "each", "for_each": "{{ read.items }}", "use": "echo", "with": {"x": "{{ item }}", "at": "{{ index }}"}},
     {"id": "grow", "use": "count", "with": {"i": "{{ index }}"}, "until": {"check": "n >= 2", "most": 5}},
-    {"id": "both", "parallel": [
-        {"id": "bad", "use": "refuse"},
-        {"id": "long", "use": "echo", "always_store": True, "with": {"v": "{{ read.items }}"}},
-    ]},
+    {
+        "id": "both",
+        "parallel": [
+            {"id": "bad", "use": "refuse"},
+            {"id": "long", "use": "echo", "always_store": True, "with": {"v": "{{ read.items }}"}},
+        ],
+    },
     {"id": "never", "use": "echo", "when": "grow.n > 100"},
     {"id": "below", "by": "clerk", "skill": "act", "with": {"n": "{{ grow.n }}"}},
     {"id": "pay", "use": "pay", "after": ["both"], "with": {"amount": "{{ each[1].x }}"}},
-)  # fmt: skip
+)
 BELOW = {
     "parameters": {"n": {"type": "integer"}},
     "steps": [
@@ -35,21 +38,28 @@ BELOW = {
         {"id": "two", "use": "pay", "with": {"amount": "{{ one.n }}"}},
     ],
 }
-GIVES = {"each": "{{ each }}", "n": "{{ grow.n }}", "long": "{{ both.long.v }}", "paid": "{{ pay }}", "below": "{{ below }}"}  # fmt: skip
+GIVES = {
+    "each": "{{ each }}",
+    "n": "{{ grow.n }}",
+    "long": "{{ both.long.v }}",
+    "paid": "{{ pay }}",
+    "below": "{{ below }}",
+}
 
 
 def world_of(store: Any, clock: HandClock, *, can_look_up: bool) -> World:
     from runtime.errors import PermissionRefused
 
     world = World(
-        store, clock,
+        store,
+        clock,
         Tool("read", lambda a, c: {"items": [5, 6, 7]}),
         Tool("echo", lambda a, c: dict(a)),
         Tool("count", lambda a, c: {"n": a["i"]}),
         Tool("refuse", lambda a, c: PermissionRefused("no")),
         Tool("pay", lambda a, c: {"paid": a["amount"]}, Effect.WRITE, can_look_up=can_look_up),
         dispatch_at_once=2,
-    )  # fmt: skip
+    )
     world.skills["act"] = PlanDefinition.model_validate(BELOW)
     return world
 
@@ -92,7 +102,7 @@ async def test_the_result_is_the_same_wherever_the_process_died(sqlite_store: Sq
 async def test_a_write_that_cannot_be_looked_up_happens_once_or_becomes_a_card(
     sqlite_store: SqlStore, clock: HandClock
 ) -> None:
-    expected, appends = await whole_run(sqlite_store, clock)
+    _, appends = await whole_run(sqlite_store, clock)
     asked = 0
     for at in range(appends):
         for committed in (False, True):

@@ -75,9 +75,7 @@ async def test_a_pause_deep_in_the_tree_leaves_finished_work_alone_at_every_dept
         "deep": PlanDefinition.model_validate({"steps": worker}),
         "middle": PlanDefinition.model_validate({"steps": manager}),
     }
-    order = world.order(
-        {"id": "h1", "use": "work"}, {"id": "h2", "by": "manager", "skill": "middle", "after": ["h1"]}
-    )
+    order = world.order({"id": "h1", "use": "work"}, {"id": "h2", "by": "manager", "skill": "middle", "after": ["h1"]})
     waiting = await world.run(order)
     await world.answer(waiting.waiting_for[0], "yes")
 
@@ -113,6 +111,35 @@ async def test_an_order_below_that_changed_the_world_is_not_done_over(sqlite_sto
     assert (report.state, len(pay.calls)) == (OrderState.FAILED, 1)
 
 
+async def test_an_order_below_that_failed_after_an_effect_is_not_done_another_way(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    pay, bad = Tool("pay", lambda a, c: {}, Effect.WRITE), Tool("bad", lambda a, c: BusinessRefusal("no"))
+    world = World(sqlite_store, clock, pay, bad)
+    steps = [{"id": "pay", "use": "pay"}, {"id": "bad", "use": "bad", "after": ["pay"]}]
+    inner = [{"id": "on", "by": "clerk", "skill": "both"}]
+    world.skills |= {
+        "both": PlanDefinition.model_validate({"steps": steps}),
+        "outer": PlanDefinition.model_validate({"steps": inner}),
+    }
+    step = {"id": "a", "by": "boss", "skill": "outer", "otherwise": {"by": "clerk", "skill": "both"}}
+
+    report = await world.run(world.order(step))
+
+    assert (report.state, len(pay.calls)) == (OrderState.FAILED, 1)
+
+
+async def test_what_is_handed_down_becomes_context_of_the_order(sqlite_store: SqlStore, clock: HandClock) -> None:
+    world = World(sqlite_store, clock, querying({"rows": [{"carrier": "EV"}]}))
+    step = {"id": "b", "by": "analyst", "use": "query", "inherit": ["{{ a.rows[0].carrier }}", "{{ a }}"]}
+    order = world.order({"id": "a", "use": "query"}, step, context={"day": "x"})
+
+    await world.run(order)
+
+    handed = world.tools["query"].contexts[1].order.context
+    assert (handed["day"], handed["carrier"], handed["a"]) == ("x", "EV", {"rows": [{"carrier": "EV"}]})
+
+
 async def test_calls_made_below_count_for_must_call(sqlite_store: SqlStore, clock: HandClock) -> None:
     world = World(sqlite_store, clock, querying({}))
 
@@ -124,7 +151,9 @@ async def test_calls_made_below_count_for_must_call(sqlite_store: SqlStore, cloc
 async def test_the_query_behind_a_number_is_known_above(sqlite_store: SqlStore, clock: HandClock) -> None:
     result = CallResult(output={"n": 1}, query_sha256="a" * 64, data_sha256="b" * 64)
     world = World(sqlite_store, clock, querying(result), Tool("use", lambda a, c: {}))
-    order = world.order({"id": "ask", "by": "analyst", "use": "query"}, {"id": "use", "use": "use", "with": {"n": "{{ ask.n }}"}})  # fmt: skip
+    order = world.order(
+        {"id": "ask", "by": "analyst", "use": "query"}, {"id": "use", "use": "use", "with": {"n": "{{ ask.n }}"}}
+    )
 
     await world.run(order)
 
@@ -137,13 +166,24 @@ async def test_an_approved_action_is_carried_out_as_it_was_shown_under_its_card(
     sqlite_store: SqlStore, clock: HandClock
 ) -> None:
     card = CardId.new()
-    action = Action(by="notifier", use="waive", arguments={"text": "up to {{ 10 }}"}, effect=Effect.WRITE, capability_sha256="c" * 64)  # fmt: skip
+    action = Action(
+        by="notifier",
+        use="waive",
+        arguments={"text": "up to {{ 10 }}"},
+        effect=Effect.WRITE,
+        capability_sha256="c" * 64,
+    )
     advice = {"outcome": "approved", "actions": [action.to_json()], "card": str(card)}
     waive = Tool("waive", lambda a, c: {}, Effect.WRITE)
     world = World(sqlite_store, clock, Tool("advise", lambda a, c: advice), waive)
     order = world.order(
         {"id": "choose", "use": "advise"},
-        {"id": "act", "when": "choose.outcome == 'approved'", "for_each": "{{ choose.actions }}", "order": "{{ item }}"},
+        {
+            "id": "act",
+            "when": "choose.outcome == 'approved'",
+            "for_each": "{{ choose.actions }}",
+            "order": "{{ item }}",
+        },
     )
 
     report = await world.run(order)

@@ -5,11 +5,12 @@ import asyncio
 import pytest
 
 from contracts import Effect, Json, OrderState
-from runtime.errors import CapabilityFailed, NetworkFault, PermissionRefused
+from runtime.capabilities.port import EffectRequest, Waiting
+from runtime.errors import CapabilityFailed, EffectInDoubt, NetworkFault, PermissionRefused
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.fakes.crashing_store import Crash
-from tests.fakes.engine_world import Tool, World, one_after_the_other
+from tests.fakes.engine_world import CardGate, Tool, World, one_after_the_other
 
 pytestmark = pytest.mark.anyio
 PAY = {"id": "pay", "use": "pay", "with": {"amount": "5 USD"}}
@@ -167,6 +168,39 @@ async def test_a_lost_answer_is_in_doubt_and_not_simply_tried_again(
     assert report.state is OrderState.WAITING
     assert report.waiting_for == tuple(world.gate.doubts)
     assert len(tool.calls) == 1
+
+
+async def test_a_suspicious_effect_that_is_not_kept_is_not_done_another_way(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    world = World(sqlite_store, clock, paying({"paid": 900}))
+    rule = {"check": "paid < 100", "message": "That is a lot."}
+    order = world.order({**PAY, "plausible": [rule], "otherwise": {"use": "pay", "with": {}}})
+    await world.answer((await world.run(order)).waiting_for[0], "discard")
+
+    report = await world.run(order)
+    unit = (await world.view(order)).unit("pay")
+
+    assert (report.state, len(world.tools["pay"].calls)) == (OrderState.FAILED, 1)
+    assert unit.result is not None and unit.result.output == {"paid": 900}
+
+
+async def test_a_doubt_that_nobody_settles_stays_a_doubt_in_the_ledger(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    class Stopped(CardGate):
+        async def in_doubt(self, request: EffectRequest) -> Waiting | bool:
+            raise EffectInDoubt("the person chose to stop")
+
+    world = World(sqlite_store, clock, paying(NetworkFault("reset")))
+    world.gate = Stopped()
+    order = world.order(PAY)
+
+    report = await world.run(order)
+    intent = (await world.view(order)).unit("pay").intent
+
+    assert report.error is not None and report.error.code == "EFFECT_IN_DOUBT"
+    assert intent is not None and intent.open
 
 
 async def test_a_time_out_of_an_effect_is_in_doubt(sqlite_store: SqlStore, clock: HandClock) -> None:

@@ -23,8 +23,9 @@ async def test_a_value_travels_by_binding_from_step_to_step(sqlite_store: SqlSto
     order = world.order(
         {"id": "one", "use": "echo", "with": {"n": "{{ start }}"}},
         {"id": "two", "use": "echo", "with": {"m": "{{ one.n }}", "text": "n is {{ one.n }}"}},
-        plan={"parameters": {"start": {"type": "integer"}}}, inputs={"start": 7},
-    )  # fmt: skip
+        plan={"parameters": {"start": {"type": "integer"}}},
+        inputs={"start": 7},
+    )
 
     report = await world.run(order)
 
@@ -130,8 +131,10 @@ async def test_a_failed_step_lets_the_others_settle_and_nothing_new_begins(
 
     world = World(sqlite_store, clock, Tool("fail", fail), Tool("settle", settle), echo())
     order = world.order(
-        {"id": "sibling", "use": "settle"}, {"id": "bad", "use": "fail"}, {"id": "later", "use": "echo", "after": ["sibling"]},
-    )  # fmt: skip
+        {"id": "sibling", "use": "settle"},
+        {"id": "bad", "use": "fail"},
+        {"id": "later", "use": "echo", "after": ["sibling"]},
+    )
     report = await world.run(order)
     view = await world.view(order)
 
@@ -248,6 +251,21 @@ async def test_cancelling_the_task_leaves_an_order_that_goes_on(sqlite_store: Sq
     assert await world.kinds(order) == ["order.accepted", "step.finished"]
     assert (await world.run(order)).state is OrderState.DONE
     assert len(world.tools["echo"].calls) == 1
+
+
+async def test_two_cancelled_writers_leave_view_and_ledger_together(sqlite_store: SqlStore, clock: HandClock) -> None:
+    world = World(sqlite_store, clock, echo())
+    order = world.order(*({"id": f"s{n}", "use": "echo"} for n in range(20)))
+    for turns in range(1, 40):
+        running = asyncio.ensure_future(world.run(order))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        running.cancel()
+        await asyncio.wait({running})
+
+    assert (await world.run(order)).state is OrderState.DONE
+    events = await world.kinds(order)
+    assert (events.count("order.accepted"), events.count("step.finished")) == (1, 20)
 
 
 async def test_a_suspicious_result_becomes_a_question_and_is_not_fetched_again(

@@ -25,13 +25,16 @@ def echo(arguments: Any, context: object) -> dict[str, Json]:
 async def test_every_branch_settles_and_a_failed_one_is_a_value(sqlite_store: SqlStore, clock: HandClock) -> None:
     world = World(sqlite_store, clock, Tool("echo", echo), Tool("refuse", refuse))
     order = world.order(
-        {"id": "all", "parallel": [
-            {"id": "bad", "use": "refuse"},
-            {"id": "good", "use": "echo", "with": {"n": 1}},
-            {"id": "never", "use": "echo", "when": "false"},
-        ]},
+        {
+            "id": "all",
+            "parallel": [
+                {"id": "bad", "use": "refuse"},
+                {"id": "good", "use": "echo", "with": {"n": 1}},
+                {"id": "never", "use": "echo", "when": "false"},
+            ],
+        },
         {"id": "next", "use": "echo", "with": {"why": "{{ all.bad.__error.message }}", "n": "{{ all.good.n }}"}},
-    )  # fmt: skip
+    )
 
     report = await world.run(order)
 
@@ -73,9 +76,15 @@ async def test_a_check_over_the_whole_group_can_refuse_it(sqlite_store: SqlStore
 
 async def test_a_group_can_be_repeated_for_each_item(sqlite_store: SqlStore, clock: HandClock) -> None:
     world = World(sqlite_store, clock, Tool("echo", echo))
-    branches = [{"id": "a", "use": "echo", "with": {"x": "{{ item }}"}}, {"id": "b", "use": "echo", "with": {"i": "{{ index }}"}}]
-    order = world.order({"id": "all", "for_each": "{{ list }}", "parallel": branches},
-                        plan={"parameters": {"list": {"type": "array"}}}, inputs={"list": ["p", "q"]})  # fmt: skip
+    branches = [
+        {"id": "a", "use": "echo", "with": {"x": "{{ item }}"}},
+        {"id": "b", "use": "echo", "with": {"i": "{{ index }}"}},
+    ]
+    order = world.order(
+        {"id": "all", "for_each": "{{ list }}", "parallel": branches},
+        plan={"parameters": {"list": {"type": "array"}}},
+        inputs={"list": ["p", "q"]},
+    )
 
     report = await world.run(order)
 

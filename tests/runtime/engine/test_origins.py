@@ -25,9 +25,11 @@ async def origins(store: SqlStore, clock: HandClock, *steps: dict[str, Any], **f
 
 async def test_a_bound_value_tells_step_path_and_hashes(sqlite_store: SqlStore, clock: HandClock) -> None:
     found = await origins(
-        sqlite_store, clock, {"id": "read", "use": "read"},
+        sqlite_store,
+        clock,
+        {"id": "read", "use": "read"},
         {"id": "use", "use": "use", "with": {"a": {"b": ["{{ read.n }}"]}, "fixed": 1}},
-    )  # fmt: skip
+    )
 
     result = sha256({"n": 1, "items": [5, 6]})
     assert found == {"a.b.0": Origin("head/read", "n", result, Q, D)}
@@ -43,35 +45,45 @@ async def test_an_input_of_the_order_is_told_as_such(sqlite_store: SqlStore, clo
 
 async def test_a_computed_result_rests_on_the_data_of_its_inputs(sqlite_store: SqlStore, clock: HandClock) -> None:
     found = await origins(
-        sqlite_store, clock, {"id": "read", "use": "read"}, {"id": "work", "use": "work", "with": {"m": "{{ read.n }}"}},
+        sqlite_store,
+        clock,
+        {"id": "read", "use": "read"},
+        {"id": "work", "use": "work", "with": {"m": "{{ read.n }}"}},
         {"id": "use", "use": "use", "with": {"m": "{{ work.m }}"}},
-    )  # fmt: skip
+    )
 
     assert (found["m"].query_sha256, found["m"].data_sha256) == (None, sha256([D]))
 
 
 async def test_an_item_of_a_repetition_leads_to_its_place_in_the_list(sqlite_store: SqlStore, clock: HandClock) -> None:
     found = await origins(
-        sqlite_store, clock, {"id": "read", "use": "read"},
+        sqlite_store,
+        clock,
+        {"id": "read", "use": "read"},
         {"id": "use", "use": "use", "for_each": "{{ read.items }}", "at_once": 1, "with": {"x": "{{ item }}"}},
-    )  # fmt: skip
+    )
 
     assert (found["x"].step, found["x"].path, found["x"].query_sha256) == ("head/read", "items[0]", Q)
 
 
 async def test_a_value_from_a_group_leads_to_its_branch(sqlite_store: SqlStore, clock: HandClock) -> None:
     found = await origins(
-        sqlite_store, clock, {"id": "all", "parallel": [{"id": "one", "use": "read"}]},
+        sqlite_store,
+        clock,
+        {"id": "all", "parallel": [{"id": "one", "use": "read"}]},
         {"id": "use", "use": "use", "with": {"x": "{{ all.one.n }}"}},
-    )  # fmt: skip
+    )
 
     assert (found["x"].step, found["x"].query_sha256, found["x"].data_sha256) == ("head/one", Q, D)
 
 
 async def test_a_text_made_of_several_values_names_them_all(sqlite_store: SqlStore, clock: HandClock) -> None:
     found = await origins(
-        sqlite_store, clock, {"id": "r1", "use": "read"}, {"id": "r2", "use": "read"},
+        sqlite_store,
+        clock,
+        {"id": "r1", "use": "read"},
+        {"id": "r2", "use": "read"},
         {"id": "use", "use": "use", "with": {"text": "{{ r1.n }} of {{ r2.n }}"}},
-    )  # fmt: skip
+    )
 
     assert (found["text"].step, found["text"].path) == ("head/r1, head/r2", "n, n")

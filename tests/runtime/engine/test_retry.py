@@ -24,7 +24,9 @@ STEP = Step(id="a", use="b")
 def test_each_category_is_tried_again_as_often_as_its_rule_says(category: str, retries: int) -> None:
     unit, problem = Unit("a", None), Problem(code="X", category=ErrorCategory(category), message="")
     tries = 0
-    while decide(problem, step=STEP, unit=unit, settings=SETTINGS, plan_revisions=0, delegated=False).next is Next.RETRY:
+    while (
+        decide(problem, step=STEP, unit=unit, settings=SETTINGS, plan_revisions=0, delegated=False).next is Next.RETRY
+    ):
         unit.failures.append(problem)
         tries += 1
 

@@ -87,7 +87,10 @@ async def test_an_approval_after_a_restart_runs_the_tool_once_and_ends_the_run(
         world = World(store, clock, tool)
         gate = world.gate = gate or world.gate
         gate.ask = True
-        order = order or world.order({"id": "pay", "use": "pay", "with": {"to": "{{ item }}"}, "for_each": "{{ context.who }}"}, context={"who": ["x"]})  # fmt: skip
+        order = order or world.order(
+            {"id": "pay", "use": "pay", "with": {"to": "{{ item }}"}, "for_each": "{{ context.who }}"},
+            context={"who": ["x"]},
+        )
         order = type(order).read(order.to_json())
         reports.append(await world.run(order))
         await store.close()
