@@ -167,11 +167,21 @@ def _judging_faults(step: Step, path: Path, names: Names, known: _Known) -> Iter
         yield from condition_faults(rule.check, (*path, "plausible", number, "check"), names, own)
     if step.until is not None:
         yield from condition_faults(step.until.check, (*path, "until", "check"), names, own)
+    yield from _gives_faults(step, path, known)
+
+
+def _gives_faults(step: Step, path: Path, known: _Known) -> Iterator[PlanFault]:
+    spec = known.specs.get(step.use or "")
+    given = spec.gives if spec else {}
     for name, declared in step.gives.items():
+        place = (*path, "gives", name)
+        if given and name not in given:
+            yield PlanFault(place, f"`{step.use}` never gives `{name}`.", f"It gives: {', '.join(given)}.")
+            continue
         try:
             field_schema(declared)
         except SchemaFault as fault:
-            yield PlanFault((*path, "gives", name), str(fault))
+            yield PlanFault(place, str(fault))
 
 
 def _effect_faults(step: Step, path: Path, known: _Known) -> Iterator[PlanFault]:

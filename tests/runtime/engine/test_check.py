@@ -155,7 +155,8 @@ def test_a_sound_plan_has_no_faults() -> None:
             ("otherwise", "use"),
             "no capability `pey`",
         ),
-        ({"use": "query", "with": {"sql": ""}, "gives": {"a": "arr"}}, ("gives", "a"), "`arr` is not a type."),
+        ({"use": "query", "with": {"sql": ""}, "gives": {"n": "arr"}}, ("gives", "n"), "`arr` is not a type."),
+        ({"use": "query", "with": {"sql": ""}, "gives": {"a": "array"}}, ("gives", "a"), "`query` never gives `a`."),
         ({"ask": {"text": "Is {{ q.x }} right?"}}, ("ask",), "There is no parameter or step `q`"),
     ],
 )
