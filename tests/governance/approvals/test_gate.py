@@ -6,15 +6,26 @@ from typing import Any
 
 import pytest
 
-from contracts import ApprovalMode, CardId, CardKind, DecisionCard, Effect, ExecutionId, TaskOrder
+from contracts import (
+    ApprovalMode,
+    CardId,
+    CardKind,
+    Decision,
+    DecisionCard,
+    DecisionId,
+    Effect,
+    ExecutionId,
+    TaskOrder,
+)  # fmt: skip
 from governance.approvals import ApprovalGate, ApprovalGateway, ApprovalRule
 from governance.approvals.effect_cards import AGAIN, DO, HAPPENED, NOTHING, STOP
 from governance.policies import Policy, PolicyBook
 from runtime.capabilities.port import Allowed, EffectRequest, Refused, Waiting
 from runtime.errors import EffectInDoubt, PermissionRefused, VersionConflict
+from runtime.ledger.port import NewEvent
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
-from tests.governance.cards import ARGUMENTS, DANA, MORGAN, RULES, SAM, WAIVE, action, card, effect, order, say
+from tests.governance.cards import ARGUMENTS, DANA, MORGAN, NOW, RULES, SAM, WAIVE, action, card, effect, order, say
 
 pytestmark = pytest.mark.anyio
 
@@ -281,3 +292,18 @@ async def test_a_yes_about_a_doubt_allows_no_effect(
     answer = await gate.authorise(request)
     assert isinstance(answer, Waiting)
     assert card_of(request) not in answer.ids
+
+
+async def test_a_yes_that_was_said_to_another_card_allows_nothing(
+    sqlite_store: SqlStore, gateway: ApprovalGateway, gate: ApprovalGate
+) -> None:
+    new = card()
+    yes = Decision(
+        decision_id=DecisionId.new(), card_id=new.card_id, card_sha256="0" * 64, approve=True, option="waive",
+        by="morgan", at=NOW, via="cli",
+    )  # fmt: skip
+    raised = gateway.card_append(new)
+    forged = replace(raised, events=(*raised.events, NewEvent("card.decided", {"decision": yes.to_json()})))
+    await sqlite_store.ledger.append(forged)
+    assert (await gateway.get(new.card_id)).decided_by == "morgan"
+    assert isinstance(await gate.authorise(effect(under(new))), Waiting)

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,7 +13,9 @@ from governance.access import People, Person
 from governance.approvals import ApprovalGateway, CardState, card_sha256
 from governance.errors import CardClosed, NotAllowedToDecide, UnknownOption
 from runtime.errors import InvalidArguments, NotFound
+from runtime.ledger import open_store
 from runtime.ledger.store import SqlStore
+from runtime.settings import LedgerSettings
 from tests.fakes.clock import HandClock
 from tests.governance.cards import ALEX, DANA, KIM, MORGAN, ORGANISATION, PEOPLE, ROBIN, SAM, VERA, card
 
@@ -126,6 +129,23 @@ async def test_of_a_yes_and_a_no_at_once_exactly_one_wins_however_often(
         view = await gateway.get(shown.card_id)
         assert len(view.decisions) == 1
         assert sorted(answers) == [f"told {view.decided_by}", "won"]
+
+
+async def test_of_two_processes_that_decide_at_once_one_wins(
+    sqlite_store: SqlStore, gateway: ApprovalGateway, clock: HandClock, tmp_path: Path
+) -> None:
+    elsewhere = await open_store(LedgerSettings(synchronous="NORMAL"), home=tmp_path, clock=clock)
+    other = ApprovalGateway(elsewhere, clock, People(PEOPLE), ORGANISATION)
+    for _ in range(20):
+        shown = await raised(sqlite_store, gateway)
+        answers = await asyncio.gather(
+            gateway.decide(shown.card_id, person=MORGAN, approve=True, option="waive"),
+            other.decide(shown.card_id, person=SAM, approve=False),
+            return_exceptions=True,
+        )
+        assert [type(answer) for answer in answers].count(CardClosed) == 1
+        assert len((await other.get(shown.card_id)).decisions) == 1
+    await elsewhere.close()
 
 
 async def test_a_quorum_counts_different_people(sqlite_store: SqlStore, gateway: ApprovalGateway) -> None:
