@@ -56,7 +56,7 @@ def _plan_faults(draft: Draft, skill: SkillDraft, plan: Read[PlanDefinition]) ->
         specs=draft.specs,
         gives_of=lambda step: gives_of(draft, step),
         skills=parameters,
-        employees=set(draft.employees) if draft.org else None,
+        employees=draft.employees if draft.org else None,
     ):
         if fault.missing not in unread and fault.missing.partition(".")[0] not in draft.unread:
             yield plan.fault(fault.path, fault.message, fault.hint)

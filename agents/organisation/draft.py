@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -66,9 +67,9 @@ class Draft:
     unread: set[str] = field(default_factory=set)
     """Names of connections that could not be read; what hangs on them is left unchecked."""
 
-    @property
+    @cached_property
     def employees(self) -> dict[str, EmployeeEntry]:
-        """Employees by id; empty when org.yaml could not be read."""
+        """Employees by id, asked for once org.yaml was read; empty when it could not be."""
         if self.org is None:
             return {}
         return {entry.id: entry for entry in self.org.value.head.everybody()}

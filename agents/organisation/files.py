@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
+from runtime.errors import SiliconError
+
 LARGEST = 1024 * 1024
 """Bytes of one file; a larger one is data, and data belongs behind a connection."""
 
@@ -16,8 +18,10 @@ NOT_BUNDLED = frozenset({"data", "__pycache__", "node_modules"})
 """Folders that hold data or things made from the rest."""
 
 
-class FileRefused(Exception):
+class FileRefused(SiliconError):
     """A file is missing, too large, outside the folder or no text; the message says which."""
+
+    code = "FILE_REFUSED"
 
 
 class Files(Protocol):
@@ -29,6 +33,10 @@ class Files(Protocol):
 
     def read(self, name: str) -> bytes:
         """Return the content of one file; raise FileRefused."""
+        ...
+
+    def look_at(self, name: str) -> None:
+        """Return when the file may be read; raise FileRefused if not."""
         ...
 
 
@@ -45,18 +53,27 @@ class FolderFiles:
 
     def read(self, name: str) -> bytes:
         """Return the content of one file; raise FileRefused."""
-        path = self._folder / name
         try:
-            real = path.resolve(strict=True)
+            return self._real(name).read_bytes()
+        except OSError as error:
+            raise FileRefused(f"{name} cannot be read: {error.strerror or error}.") from error
+
+    def look_at(self, name: str) -> None:
+        """Return when the file may be read; raise FileRefused if not."""
+        self._real(name)
+
+    def _real(self, name: str) -> Path:
+        try:
+            real = (self._folder / name).resolve(strict=True)
             if not real.is_relative_to(self._folder):
                 raise FileRefused(f"{name} leads out of the organisation's folder.")
             if not real.is_file():
-                raise FileRefused(f"{name} is no file.")
+                raise FileRefused(f"{name} is no file; links to folders are not followed.")
             if real.stat().st_size > LARGEST:
                 raise FileRefused(f"{name} is larger than 1 MiB; data belongs behind a connection.")
-            return real.read_bytes()
-        except OSError as error:
-            raise FileRefused(f"{name} cannot be read: {error.strerror or error}.") from error
+        except (OSError, RuntimeError) as error:
+            raise FileRefused(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+        return real
 
     def _walk(self, top: Path) -> Iterator[str]:
         for place, folders, files in os.walk(top):
@@ -90,6 +107,11 @@ class ArchiveFiles:
             return self._files[str(PurePosixPath(name))]
         except KeyError:
             raise FileRefused(f"{name} is not there.") from None
+
+    def look_at(self, name: str) -> None:
+        """Return when the file may be read; raise FileRefused if not."""
+        if name not in self._files:
+            raise FileRefused(f"{name} is not there.")
 
 
 def text_of_file(files: Files, name: str) -> str:

@@ -35,6 +35,7 @@ def read_organisation(
     """Return everything that can be read of the organisation, with the faults of the rest."""
     draft = Draft(files, folder, builtin)
     names = set(files.names())
+    draft.faults += _refused(files)
     _read_org(draft, environ)
     if "connections.yaml" in names:
         _read_connections(draft, environ)
@@ -48,6 +49,17 @@ def read_organisation(
         if len(where.parts) == 2 and where.parts[0] in _FOLDERS_OF_YAML:
             _read_entry(draft, where)
     return draft
+
+
+def _refused(files: Files) -> list[Fault]:
+    """Every file of the folder goes into the bundle, so each must be one that may be read."""
+    faults = []
+    for name in files.names():
+        try:
+            files.look_at(name)
+        except FileRefused as refused:
+            faults.append(Fault(name, 0, str(refused)))
+    return faults
 
 
 def read_file(draft: Draft, name: str) -> YamlSource | None:

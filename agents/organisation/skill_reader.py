@@ -111,9 +111,7 @@ class _SkillFiles:
         self._source = source
         self._folder = PurePosixPath("skills") / skill.name
         self._there = [
-            str(PurePosixPath(name).relative_to(self._folder))
-            for name in draft.files.names()
-            if PurePosixPath(name).is_relative_to(self._folder)
+            name.removeprefix(f"{self._folder}/") for name in draft.files.names() if name.startswith(f"{self._folder}/")
         ]
 
     def put_into(self, step: Any, path: Path) -> Any:
@@ -151,14 +149,17 @@ class _SkillFiles:
 
     def _content(self, name: str, path: Path) -> dict[str, str]:
         full = str(self._folder / name)
-        try:
-            if name not in self._there:
-                raise FileRefused(f"There is no file {name} in the folder of the skill.")
-            return {"file": name, "text": text_of_file(self._draft.files, full)}
-        except FileRefused as refused:
+        text = ""
+        if name not in self._there:
             there = [other for other in self._there if other not in ("SKILL.md", "plan.yaml")]
-            self._draft.faults.append(self._source.fault(path, str(refused), nearest(name, there)))
-            return {"file": name, "text": ""}
+            what = f"There is no file {name} in the folder of the skill."
+            self._draft.faults.append(self._source.fault(path, what, nearest(name, there)))
+        else:
+            try:
+                text = text_of_file(self._draft.files, full)
+            except FileRefused as refused:
+                self._draft.faults.append(Fault(full, 0, str(refused)))
+        return {"file": name, "text": text}
 
     def _read_options(self, content: Any) -> None:
         if not isinstance(content, dict) or not content.get("text") or content["file"] in self._skill.options:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agents.organisation import Organisation, bundle, check, load, load_bundle
+from agents.organisation import FileRefused, Organisation, bundle, check, load, load_bundle
 from contracts import StepMode, Tier
 from runtime.capabilities.port import CapabilitySpec
 from runtime.errors import NotFound, OrganisationFaulty
@@ -129,7 +129,7 @@ def test_a_link_out_of_the_folder_is_refused(organisation: Path, builtin: Specs,
     (fault,) = check(organisation, builtin=builtin, environ={}).faults
 
     assert fault.what.endswith("rate.sql leads out of the organisation's folder.")
-    assert (fault.file, fault.line) == ("skills/explain-cancellations/plan.yaml", 8)
+    assert fault.file == "skills/explain-cancellations/rate.sql"
 
 
 def test_a_file_above_the_limit_is_refused(organisation: Path, builtin: Specs) -> None:
@@ -138,6 +138,26 @@ def test_a_file_above_the_limit_is_refused(organisation: Path, builtin: Specs) -
     (fault,) = check(organisation, builtin=builtin, environ={}).faults
 
     assert fault.what == "rules/money.yaml is larger than 1 MiB; data belongs behind a connection."
+
+
+def test_a_link_that_leads_to_itself_is_refused(organisation: Path, builtin: Specs) -> None:
+    (organisation / "knowledge").mkdir()
+    (organisation / "knowledge" / "loop.md").symlink_to("loop.md")
+
+    (fault,) = check(organisation, builtin=builtin, environ={}).faults
+
+    assert fault.file == "knowledge/loop.md"
+
+
+def test_what_could_not_be_pinned_is_a_fault_before_anything_runs(organisation: Path, builtin: Specs) -> None:
+    (organisation / "knowledge").mkdir()
+    (organisation / "knowledge" / "book.pdf").write_bytes(b"0" * (1024 * 1024 + 1))
+
+    (fault,) = check(organisation, builtin=builtin, environ={}).faults
+
+    assert fault.what.startswith("knowledge/book.pdf is larger than 1 MiB")
+    with pytest.raises(FileRefused):
+        bundle(organisation)
 
 
 def test_five_thousand_employees_are_checked_in_seconds(organisation: Path, builtin: Specs) -> None:
