@@ -2,11 +2,12 @@
 
 from runtime.engine.accept import Unmet, unmet_checks
 from runtime.engine.engine import Engine
+from runtime.engine.fold import fold_order
 from runtime.engine.ports import Delegate
 from runtime.engine.recall import outputs_of
 from runtime.engine.result import Result
 from runtime.engine.states import UnitState
-from runtime.engine.view import OrderView, Unit, fold_order
+from runtime.engine.view import OrderView, Unit
 
 __all__ = [
     "Delegate",

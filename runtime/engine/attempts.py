@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from contracts import Problem, Step, StepMode
-from runtime.engine.ask import answer_to, ask_person
+from runtime.engine.ask import ask_person
 from runtime.engine.budget import enforce_budget
 from runtime.engine.context import Run, failed
 from runtime.engine.delegation import ChildEnded, delegate_step
@@ -14,6 +14,7 @@ from runtime.engine.finish import KEEP, Draft, finish, finish_held
 from runtime.engine.journal import is_foreign
 from runtime.engine.outcome import End, Outcome, Stop
 from runtime.engine.pause import Pause, write_pause
+from runtime.engine.questions import answer_to
 from runtime.engine.recall import end_of
 from runtime.engine.result import Result
 from runtime.engine.retry import Next, decide

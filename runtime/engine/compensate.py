@@ -15,10 +15,11 @@ from runtime.capabilities.port import CallContext
 from runtime.engine.context import Run, clean_data, failed
 from runtime.engine.direct import draft_of
 from runtime.engine.finish import finish
+from runtime.engine.fold import fold_order
 from runtime.engine.repeat import scope_of
 from runtime.engine.result import Undo
 from runtime.engine.retry import backoff
-from runtime.engine.view import OrderView, Unit, fold_order
+from runtime.engine.view import OrderView, Unit
 from runtime.errors import EffectInDoubt, LedgerError, NetworkFault, SiliconError
 from runtime.ledger.port import NewEvent
 

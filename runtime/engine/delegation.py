@@ -13,12 +13,13 @@ from runtime.bindings import BindingFault, Reference, references, resolve
 from runtime.canonical import to_bytes
 from runtime.engine.context import Run, clean_data
 from runtime.engine.finish import Draft
+from runtime.engine.fold import fold_order
 from runtime.engine.guards import guard_chain
 from runtime.engine.outcome import Stop
 from runtime.engine.pause import Pause
 from runtime.engine.scope import Scope
 from runtime.engine.source import source_of
-from runtime.engine.view import Unit, fold_order
+from runtime.engine.view import Unit
 from runtime.errors import CapabilityFailed, CapabilityTimeout, InvalidArguments, SiliconError
 from runtime.ledger.port import NewEvent
 

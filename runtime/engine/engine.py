@@ -13,13 +13,14 @@ from runtime.clock import Clock
 from runtime.engine.compensate import cancelled as cancelled_problem
 from runtime.engine.compensate import compensate
 from runtime.engine.context import Run
+from runtime.engine.fold import fold_order
 from runtime.engine.guards import RecursionStopped, guard_chain
 from runtime.engine.journal import Journal, Redact
 from runtime.engine.ports import Delegate
 from runtime.engine.report import report, report_on
 from runtime.engine.schedule import carry_out_plan
 from runtime.engine.scope import Outputs
-from runtime.engine.view import OrderView, fold_order
+from runtime.engine.view import OrderView
 from runtime.errors import InvalidArguments
 from runtime.ledger.port import Lease, NewEvent, Store
 from runtime.schema import fault_of, json_schema_of_parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from contracts import (
@@ -14,8 +14,6 @@ from contracts import (
     Json,
     OrderId,
     OutputMode,
-    Question,
-    QuestionId,
     Step,
     Usage,
 )
@@ -24,9 +22,10 @@ from runtime.canonical import sha256, to_bytes
 from runtime.capabilities.port import NewFile
 from runtime.capabilities.router import output_fault
 from runtime.engine.accept import OutputFaulty, require_calls, require_checks
-from runtime.engine.context import Run, clean_data, failed
+from runtime.engine.context import Run, failed
 from runtime.engine.origins import data_hash
 from runtime.engine.outcome import End, Outcome
+from runtime.engine.questions import new_question, question_append
 from runtime.engine.recall import output_of
 from runtime.engine.result import Result, Undo
 from runtime.engine.scope import Scope, holds
@@ -211,38 +210,6 @@ async def _hold(
     appends = [*draft.appends, question_append(run, asked)]
     await run.journal.write(*draft.events, event, appends=appends, blobs=blobs)
     return Outcome(End.WAITING)
-
-
-def new_question(
-    run: Run, step: Step, *, text: Any, choices: tuple[str, ...], who: str | None = None, within_s: float | None = None
-) -> Question:
-    """Return a question that this step puts to a person, with a fresh id."""
-    now = run.clock.now()
-    return Question(
-        question_id=QuestionId.new(),
-        execution_id=run.order.execution_id,
-        order_id=run.order.order_id,
-        step=step.id,
-        text=text,
-        who=who,
-        choices=choices,
-        asked_at=now,
-        deadline=None if within_s is None else now + timedelta(seconds=within_s),
-    )
-
-
-def question_append(run: Run, question: Question) -> Append:
-    """Return the append that begins the question's own stream."""
-    order = run.order
-    return Append(
-        stream=str(question.question_id),
-        events=[NewEvent("question.asked", clean_data({"question": run.journal.redact(question)}))],
-        expected_version=0,
-        organisation=order.organisation,
-        source=f"/organisation/{order.organisation}/employee/{order.employee}",
-        execution_id=order.execution_id,
-        trace_id=order.trace_id,
-    )
 
 
 async def _to_blackboard(run: Run, step: Step, output: Json) -> list[Append]:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from contracts import Event, Json, TaskOrder
 from runtime.canonical import clean, sha256, to_bytes
+from runtime.engine.fold import apply
 from runtime.engine.view import OrderView
 from runtime.errors import VersionConflict
 from runtime.ledger.port import Append, Lease, NewEvent, Store
@@ -81,7 +82,7 @@ class Journal:
         stored: Sequence[Event] = await self._store.ledger.append(own, *appends, blobs=blobs)
         for event in stored:
             if event.subject == self.stream:
-                self.view.apply(event)
+                apply(self.view, event)
 
 
 def is_foreign(conflict: VersionConflict, stream: str) -> bool:
