@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from cluster.control_plane import ControlPlane
 from cluster.errors import SlotLost
-from cluster.evidence import evidence_id_of, items_of, seal
+from cluster.evidence import evidence_id_of, items_of, packages_of, seal
 from cluster.sandbox.folders import remove_folders_of
 from cluster.sandbox.port import SandboxDriver
 from cluster.slot import HeldSlot
 from contracts import EvidenceId, SlotAllocation, StatusReport, TaskOrder
 from runtime.capabilities.port import Sandbox
 from runtime.clock import Clock
-from runtime.errors import LedgerUnavailable, StaleWriter, VersionConflict
+from runtime.errors import LedgerUnavailable, StaleWriter
 from runtime.ledger.port import Append, Lease, NewEvent, Store
 from runtime.settings import SlotSettings
 
@@ -86,8 +85,9 @@ class Bridge:
             if not work.done():
                 raise _lost(order, held)
             return await work
-        except StaleWriter as error:
-            raise _lost(order, held) from error
+        except StaleWriter:
+            await self._renew_or_lost(order, held)
+            raise  # it was another of the order's leases: somebody else runs the execution now
         finally:
             await _cancel(work, heartbeat)
 
@@ -111,22 +111,31 @@ class Bridge:
         return report.model_copy(update={"evidence": (*others, sealed)})
 
     async def _seal(self, order: TaskOrder, held: HeldSlot) -> EvidenceId:
-        """Seal the order's evidence once; a run that finds it sealed leaves it as it is."""
+        """Seal what the order's steps showed; evidence that is sealed already is left as it is."""
+        stream = evidence_id_of(order)
         items = items_of(await self._store.ledger.read(order.order_id))
+        earlier = packages_of(await self._store.ledger.read(stream))
+        if earlier and earlier[-1].items == items:
+            return earlier[-1].evidence_id
         package = seal(order, items, self._clock.now())
         append = Append(
-            stream=evidence_id_of(order),
+            stream=stream,
             events=(NewEvent("evidence.sealed", {"package": package.to_json()}),),
-            expected_version=0,
+            expected_version=len(earlier),
             organisation=order.organisation,
             source=f"/organisation/{order.organisation}/cluster/bridge",
             execution_id=order.execution_id,
             trace_id=order.trace_id,
             leases=(held.lease,),
         )
-        with contextlib.suppress(VersionConflict):
-            await self._store.ledger.append(append)
+        await self._store.ledger.append(append)
         return package.evidence_id
+
+    async def _renew_or_lost(self, order: TaskOrder, held: HeldSlot) -> None:
+        try:
+            await self._control_plane.renew(held)
+        except StaleWriter as error:
+            raise _lost(order, held) from error
 
 
 def _lost(order: TaskOrder, held: HeldSlot) -> SlotLost:

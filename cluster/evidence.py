@@ -10,7 +10,10 @@ from runtime.canonical import sha256
 
 
 def evidence_id_of(order: TaskOrder) -> EvidenceId:
-    """Return the id of the order's package: there is one for each order, and it bears the order's ULID."""
+    """Return the id of the order's package, which bears the order's ULID; also the name of its stream.
+
+    An order that was opened again and did more is sealed again there; the last package counts.
+    """
     return EvidenceId(f"evidence/{order.order_id.ulid}")
 
 
@@ -24,6 +27,15 @@ def items_of(events: Sequence[Event]) -> tuple[EvidenceItem, ...]:
                 [EvidenceItem.read(item) for item in raw if isinstance(item, dict)] if isinstance(raw, list) else []
             )
     return tuple(found)
+
+
+def packages_of(events: Sequence[Event]) -> list[EvidencePackage]:
+    """Return the packages in an evidence stream, oldest first."""
+    return [
+        EvidencePackage.read(package)
+        for event in events
+        if isinstance(package := (event.data or {}).get("package"), dict)
+    ]
 
 
 def seal(order: TaskOrder, items: Sequence[EvidenceItem], at: datetime) -> EvidencePackage:

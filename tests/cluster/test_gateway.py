@@ -4,30 +4,15 @@ import asyncio
 
 import pytest
 
-from cluster import verify
-from contracts import EvidencePackage, OrderState, TaskOrder
+from contracts import OrderState, TaskOrder
+from runtime.errors import StaleWriter
+from runtime.ledger.port import Lease
 from runtime.settings import SlotSettings
 from tests.cluster.conftest import Rig
 from tests.fakes.orders import an_order
 from tests.fakes.step_engine import Engines, LosesItsLease, OneStepEngine
 
 pytestmark = pytest.mark.anyio
-
-
-async def package_of(rig: Rig, order: TaskOrder) -> EvidencePackage:
-    (sealed,) = await rig.store.ledger.read(f"evidence/{order.order_id.ulid}")
-    assert sealed.type == "evidence.sealed"
-    assert sealed.data is not None
-    return EvidencePackage.model_validate(sealed.data["package"])
-
-
-async def test_an_order_is_done_in_a_slot_and_its_evidence_is_sealed(rig: Rig, order: TaskOrder) -> None:
-    report = await rig.gateway(lambda leases: OneStepEngine(rig.store, leases)).submit(order)
-
-    package = await package_of(rig, order)
-    assert report.state is OrderState.DONE
-    assert report.evidence == (package.evidence_id,)
-    assert verify(package, await rig.store.ledger.read(order.order_id)) == []
 
 
 async def test_the_folder_of_the_slot_is_gone_and_the_slot_is_free_afterwards(rig: Rig, order: TaskOrder) -> None:
@@ -38,14 +23,6 @@ async def test_the_folder_of_the_slot_is_gone_and_the_slot_is_free_afterwards(ri
     assert engine.folder is not None
     assert not engine.folder.exists()
     assert await rig.store.leases.live("slot/") == []
-
-
-async def test_an_order_submitted_again_keeps_its_one_package(rig: Rig, order: TaskOrder) -> None:
-    gateway = rig.gateway(lambda leases: OneStepEngine(rig.store, leases))
-    first = await gateway.submit(order)
-
-    assert await gateway.submit(order) == first
-    assert (await package_of(rig, order)).count == 1
 
 
 async def test_with_one_slot_the_second_order_waits_for_the_first(rig: Rig) -> None:
@@ -91,10 +68,26 @@ async def test_a_lost_lease_cancels_the_run_and_it_goes_on_in_another_slot(rig: 
 
 
 async def test_an_order_that_loses_every_slot_is_reported(rig: Rig, order: TaskOrder) -> None:
-    report = await rig.gateway(lambda leases: LosesItsLease()).submit(order)
+    async def take(lease: Lease) -> None:
+        rig.clock.advance(60)
+        taken = await rig.store.leases.acquire(lease.name, "somebody", 60)
+        assert taken is not None
+        await rig.store.leases.release(taken)
+
+    report = await rig.gateway(lambda leases: LosesItsLease(lambda: take(leases[0]))).submit(order)
 
     assert report.error is not None
     assert report.error.code == "SLOT_LOST"
+
+
+async def test_another_lease_that_was_lost_ends_the_whole_run(rig: Rig, order: TaskOrder) -> None:
+    async def nothing() -> None:
+        return
+
+    with pytest.raises(StaleWriter):
+        await rig.gateway(lambda leases: LosesItsLease(nothing)).submit(order)
+
+    assert await rig.store.leases.live("slot/") == []
 
 
 async def test_a_cancelled_order_gives_its_slot_back(rig: Rig, order: TaskOrder) -> None:

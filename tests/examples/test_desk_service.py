@@ -22,9 +22,11 @@ BAD = {"origin": "JFK", "hour": "2013-02-12T03:00:00", "field": "wind_speed", "r
 class Desk:
     """The service in a process of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *arguments: str) -> None:
         environment = {"PATH": os.defpath, "SERVICE_TOKEN": "t", "SERVICE_DATA": str(folder)}
-        self.process = subprocess.Popen([sys.executable, str(SERVICE)], stdout=subprocess.PIPE, env=environment)
+        self.process = subprocess.Popen(
+            [sys.executable, str(SERVICE), *arguments], stdout=subprocess.PIPE, env=environment
+        )
         assert self.process.stdout is not None
         self.address = urlsplit(json.loads(self.process.stdout.readline())["address"])
 
@@ -124,3 +126,10 @@ def test_without_token_or_key_nothing_happens(desk: Desk) -> None:
 
 def test_it_ends_cleanly_when_asked(desk: Desk) -> None:
     assert desk.end(signal.SIGTERM) == 0
+
+
+def test_it_ends_by_itself_when_nobody_needs_it(tmp_path: Path) -> None:
+    idle = Desk(tmp_path, "--idle-s", "0.2")
+
+    with idle.process:
+        assert idle.process.wait(timeout=10) == 0

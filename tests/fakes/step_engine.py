@@ -1,20 +1,19 @@
-"""A step engine that does one thing: runs a script in its slot and records a finished step."""
+"""Step engines that a test holds by the hand: they wait until they may end, or lose their lease."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from contracts import EvidenceItem, EvidenceKind, OrderState, SlotAllocation, StatusReport, TaskOrder
+from contracts import OrderState, SlotAllocation, StatusReport, TaskOrder
 from runtime.capabilities.port import Sandbox
 from runtime.errors import StaleWriter
 from runtime.ledger.port import Append, Lease, NewEvent, Store
 
 
 class OneStepEngine:
-    """Writes `step.finished` with one item of evidence under the lease it was given, then waits until it may end."""
+    """Waits until it may end, then writes one event under the lease it was given."""
 
     def __init__(self, store: Store, leases: Sequence[Lease], *, may_end: asyncio.Event | None = None) -> None:
         self._store = store
@@ -36,22 +35,13 @@ class OneStepEngine:
                 await self._may_end.wait()
         finally:
             self.ended.set()
-        events = await self._store.ledger.read(order.order_id)
-        if not events:
-            ended = await sandbox.run_python("result = 42")
-            await self._store.ledger.append(self._finished(order, ended.answer.decode()))
-        return StatusReport(order_id=order.order_id, state=OrderState.DONE, progress=1.0, output={"n": 42})
-
-    def _finished(self, order: TaskOrder, answer: str) -> Append:
-        item = EvidenceItem(
-            kind=EvidenceKind.CALL, at=datetime(2013, 2, 8, tzinfo=UTC), step="do", sha256="0" * 64,
-            facts={"answer": answer},
+        await self._store.ledger.append(
+            Append(
+                order.order_id, (NewEvent("order.accepted"),), expected_version=0, organisation=order.organisation,
+                source="/test", leases=tuple(self._leases),
+            )
         )  # fmt: skip
-        event = NewEvent("step.finished", {"step": "do", "evidence": [item.to_json()]})
-        return Append(
-            order.order_id, (event,), expected_version=0, organisation=order.organisation, source="/test",
-            execution_id=order.execution_id, leases=tuple(self._leases),
-        )  # fmt: skip
+        return StatusReport(order_id=order.order_id, state=OrderState.DONE, progress=1.0)
 
 
 class Engines:
@@ -78,9 +68,13 @@ class Engines:
 
 
 class LosesItsLease:
-    """An engine whose every write comes too late."""
+    """An engine whose every write comes too late, because of what `first` does."""
+
+    def __init__(self, first: Callable[[], Awaitable[None]]) -> None:
+        self._first = first
 
     async def run(
         self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None
     ) -> StatusReport:
+        await self._first()
         raise StaleWriter(f"Somebody else works on {order.order_id}.")

@@ -221,14 +221,15 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, desk: Desk, token: str, port: int) -> None:
+    def __init__(self, desk: Desk, token: str, *, port: int, idle_s: float) -> None:
         super().__init__(("127.0.0.1", port), Handler)
         self.desk = desk
         self.token = token
+        self.idle_s = idle_s
         self.last_used = time.monotonic()
 
     def service_actions(self) -> None:
-        if time.monotonic() - self.last_used > IDLE_S:
+        if time.monotonic() - self.last_used > self.idle_s:
             self.end()
 
     def end(self) -> None:
@@ -312,6 +313,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default=os.environ.get("SERVICE_DATA", "."), help="folder of the SQLite file")
     parser.add_argument("--port", type=int, default=0, help="0 takes any free one")
+    parser.add_argument("--idle-s", type=float, default=IDLE_S, help="seconds without a request until it ends")
     arguments = parser.parse_args()
     token = os.environ.get("SERVICE_TOKEN", "")
     if not token:
@@ -319,7 +321,7 @@ def main() -> None:
     folder = Path(arguments.data)
     folder.mkdir(parents=True, exist_ok=True)
     desk = Desk(folder / "desk.db")
-    server = Server(desk, token, arguments.port)
+    server = Server(desk, token, port=arguments.port, idle_s=arguments.idle_s)
     signal.signal(signal.SIGTERM, lambda *_: server.end())
     signal.signal(signal.SIGINT, lambda *_: server.end())
     print(json.dumps({"address": f"http://127.0.0.1:{server.server_port}"}), flush=True)

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import asyncio
 import json
+import shutil
 import socket
+import ssl
+import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -235,6 +239,38 @@ async def test_an_address_inside_this_machine_is_refused_unless_allowed(serve: S
 )
 def test_only_addresses_of_the_public_internet_are_public(address: str, public: bool) -> None:
     assert is_public(address) == public
+
+
+@pytest.fixture
+def certified(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """A server that proves to be desk.example, a name that leads to this machine."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subject = ["-subj", "/CN=desk.example", "-addext", "subjectAltName=DNS:desk.example"]
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *subject]
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl")
+    subprocess.run([*made, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    server = serve(value={"id": "w1"})
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    look_up = asyncio.BaseEventLoop.getaddrinfo
+
+    async def to_this_machine(loop: Any, host: str, *rest: Any, **named: Any) -> Any:
+        return await look_up(loop, "127.0.0.1" if host.endswith(".example") else host, *rest, **named)
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", to_this_machine)
+    return server
+
+
+async def test_a_certificate_is_checked_against_the_declared_name(certified: Server, operation: Ask) -> None:
+    result = await operation(f"https://desk.example:{certified.server_port}").call({}, a_call())
+    with pytest.raises(NetworkFault, match="Hostname mismatch"):
+        await operation(f"https://other.example:{certified.server_port}").call({}, a_call())
+
+    assert result.output == {"id": "w1"}
+    assert certified.asked[0].headers["Host"] == f"desk.example:{certified.server_port}"
 
 
 def test_whatever_changes_what_a_call_does_changes_its_hash() -> None:
