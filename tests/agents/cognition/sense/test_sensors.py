@@ -188,3 +188,20 @@ async def test_a_goal_that_names_what_is_not_there_is_refused(sensors: Sensors, 
     [*_, signal] = (await sensors.run(definition, at("2013-02-08T17:00"))).signals
     with pytest.raises(InvalidArguments, match="carrier"):
         request_for(definition, signal, known_at=START)
+
+
+async def test_a_look_back_joins_the_episode_that_began_after_it(sensors: Sensors, duck: Duck) -> None:
+    for day in (7, 8):
+        duck.fly(f"2013-02-{day:02} 10:00", flown=5, cancelled=5)
+    merging = daily(merge_gap_s=0.0)
+    [late] = (await sensors.run(merging, at("2013-02-09T17:00"))).signals[:1]
+    assert late.bucket == "2013-02-08"
+    run = await sensors.run(merging, at("2013-02-09T17:00"), since=at("2013-02-07T00:00"))
+    assert [(merged.signal.key, merged.bucket) for merged in run.merged if not merged.known] == [
+        (late.key, "2013-02-07")
+    ]
+
+
+async def test_a_period_that_still_runs_without_rows_is_not_yet_a_lack_of_data(sensors: Sensors, duck: Duck) -> None:
+    duck.fly("2013-02-07 10:00", flown=20)
+    assert (await sensors.run(daily(), at("2013-02-08T00:30"))).nothing
