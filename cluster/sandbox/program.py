@@ -78,11 +78,12 @@ class Program:
         reading, writing = os.pipe()
         try:
             try:
+                asked = await asyncio.to_thread(self._asked, script, inputs, writing, wall_s)
                 transport, process = await self._start(writing)
             finally:
                 os.close(writing)
             try:
-                await self._watch(process, watch, reading, self._asked(script, inputs, writing, wall_s), wall_s=wall_s)
+                await self._watch(process, watch, reading, asked, wall_s=wall_s)
             finally:
                 try:
                     await asyncio.shield(self._end(process, since))

@@ -20,4 +20,4 @@ def builtin_specs() -> list[CapabilitySpec]:
 
 def builtin_capabilities(slot: SlotSettings) -> list[Capability]:
     """Return what every organisation has."""
-    return [PythonCode(), WriteFile(slot), ReadFile(slot), ListFiles(), ReadBlackboard(), WriteBlackboard()]
+    return [PythonCode(slot), WriteFile(slot), ReadFile(slot), ListFiles(), ReadBlackboard(), WriteBlackboard()]

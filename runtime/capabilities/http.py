@@ -22,7 +22,6 @@ from runtime.errors import BusinessRefusal, InvalidArguments, NetworkFault
 from runtime.settings import HttpSettings
 
 _PLACE = re.compile(r"\{(\w+)\}")
-_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,17 @@ class Outgoing:
     body: Json = None
 
 
+class _Sent:
+    """Whether a request began to be sent, as the HTTP client tells it; only then can the service have acted."""
+
+    began = False
+
+    async def __call__(self, name: str, info: Mapping[str, object]) -> None:
+        """Take note of one step of the client."""
+        if name.endswith("send_request_headers.started"):
+            self.began = True
+
+
 class HttpService:
     """One service: its HTTP client, built once, its address and its headers."""
 
@@ -65,25 +75,22 @@ class HttpService:
 
     async def request(self, out: Outgoing) -> tuple[httpx.Response, bytes]:
         """Return the answer and its bytes; raise NetworkFault, whose `sent` says whether the service can have acted."""
-        call = out.call
         headers = {name: self._value(value) for name, value in self._connection.headers.items()}
         headers["Idempotency-Key"] = out.key
         address = await self._address()
         if address.token:
             headers["Authorization"] = f"Bearer {address.token}"
+        sent = _Sent()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
-                return await self._send(out, address.base.rstrip("/") + out.path, headers)
-        except _NOT_SENT as error:
-            raise NetworkFault(
-                f"{call}: no connection to {address.base} ({error or type(error).__name__}). Nothing was sent.",
-                call=call, sent=False,
-            ) from error  # fmt: skip
+                return await self._send(out, address.base.rstrip("/") + out.path, headers, sent)
         except (httpx.TransportError, TimeoutError) as error:
-            why = str(error) or "no answer in time"
-            raise NetworkFault(
-                f"{call}: the request was sent and no whole answer came back ({why}).", call=call, sent=True
-            ) from error
+            why = str(error) or f"no answer within {self._settings.timeout_s:g} s"
+            if sent.began:
+                what = f"the request was sent and no whole answer came back ({why})."
+            else:
+                what = f"no connection to {address.base} ({why}). Nothing was sent."
+            raise NetworkFault(f"{out.call}: {what}", call=out.call, sent=sent.began) from error
 
     async def close(self) -> None:
         """Close every connection."""
@@ -96,13 +103,17 @@ class HttpService:
         assert self._connection.base is not None
         return Address(self._connection.base)
 
-    async def _send(self, out: Outgoing, url: str, headers: dict[str, str]) -> tuple[httpx.Response, bytes]:
+    async def _send(
+        self, out: Outgoing, url: str, headers: dict[str, str], sent: _Sent
+    ) -> tuple[httpx.Response, bytes]:
         self._client = self._client or self._new_client()
         content = None if out.body is None else to_bytes(out.body)
         if content is not None:
             headers["Content-Type"] = "application/json"
         params = {name: _text(value) for name, value in out.query.items()}
-        request = self._client.build_request(out.method, url, headers=headers, content=content, params=params or None)
+        request = self._client.build_request(
+            out.method, url, headers=headers, content=content, params=params or None, extensions={"trace": sent}
+        )
         response = await self._client.send(request, stream=True)
         try:
             return response, await self._read(out.call, response)

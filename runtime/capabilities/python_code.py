@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
 from contracts import Effect, EvidenceItem, EvidenceKind, Json, Parameter, Tier, ValueType
 from runtime.canonical import clean, sha256, to_bytes
 from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, Sandbox, SandboxResult
 from runtime.capabilities.resources import name_of, text_of
 from runtime.errors import BusinessRefusal, CapabilityFailed, CapabilityTimeout, InvalidArguments
+from runtime.settings import SlotSettings
+
+_TO_TELL_S = 30.0
+"""The slot's own clock ends a script first, because it can tell why."""
 
 SPEC = CapabilitySpec(
     name="python",
@@ -25,7 +30,7 @@ SPEC = CapabilitySpec(
     gives={"result": "any"},
     effect=Effect.READ,
     tier=Tier.EXECUTION,
-    timeout_s=330.0,
+    timeout_s=SlotSettings().wall_s + _TO_TELL_S,
     resources=("script",),
     open_arguments=True,
 )
@@ -35,7 +40,8 @@ _SHOWN = 4_000
 class PythonCode:
     """The capability. The script runs in a process of its own under the limits of the slot."""
 
-    spec = SPEC
+    def __init__(self, slot: SlotSettings) -> None:
+        self.spec = replace(SPEC, timeout_s=slot.wall_s + _TO_TELL_S)
 
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult:
         """Return `{result}`; raise with the script's name, the line and what to do about it."""

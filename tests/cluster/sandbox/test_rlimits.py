@@ -16,7 +16,7 @@ from runtime.settings import SlotSettings
 
 pytestmark = pytest.mark.anyio
 
-SMALL = SlotSettings(cpu_s=1, wall_s=5, memory_mib=256, file_mib=1, output_kib=64, result_kib=1_024, processes=16)
+SMALL = SlotSettings(cpu_s=1, wall_s=30, memory_mib=256, file_mib=1, output_kib=64, result_kib=1_024, processes=16)
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ async def test_a_sleeper_that_ignores_requests_ends_at_the_wall_clock(slot: Rlim
     ended = await slot.run_python(script, wall_s=0.3)
 
     assert ended.killed_for == "wall_time"
-    assert ended.seconds < 4
+    assert ended.seconds < 10
 
 
 async def test_a_hundred_megabytes_of_output_end_the_script(slot: RlimitsSandbox) -> None:
@@ -136,7 +136,7 @@ async def test_children_in_a_session_of_their_own_do_not_survive(slot: RlimitsSa
     pid = answer(ended)["result"]
     assert isinstance(pid, int)
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    assert ended.seconds < 4
+    assert ended.seconds < 10
 
 
 async def test_a_cancelled_run_leaves_no_process(slot: RlimitsSandbox) -> None:
@@ -175,7 +175,7 @@ async def test_the_loop_goes_on_while_a_script_runs(slot: RlimitsSandbox) -> Non
         await asyncio.sleep(0.005)
         longest, last = max(longest, time.monotonic() - last), time.monotonic()
 
-    assert longest < 0.3
+    assert longest < 0.4
 
 
 def test_the_driver_says_what_it_cannot_hold() -> None:

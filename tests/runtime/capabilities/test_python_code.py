@@ -10,6 +10,7 @@ from contracts import ErrorCategory
 from runtime.capabilities.port import SandboxResult
 from runtime.capabilities.python_code import PythonCode
 from runtime.errors import BusinessRefusal, CapabilityFailed, CapabilityTimeout, InvalidArguments
+from runtime.settings import SlotSettings
 from tests.fakes.calls import a_call
 from tests.fakes.slot_folder import SlotFolder
 
@@ -22,7 +23,7 @@ async def run(tmp_path: Path, answer: Any = None, **ended: Any) -> Any:
     facts = {"exit_code": 0, "stdout": "", "stderr": "", "killed_for": None, "seconds": 1.0, **ended}
     written = b"" if answer is None else json.dumps(answer).encode()
     slot = SlotFolder(tmp_path, SandboxResult(**facts, answer=written))
-    return await PythonCode().call({"script": SCRIPT, "a": [1]}, a_call(sandbox=slot))
+    return await PythonCode(SlotSettings()).call({"script": SCRIPT, "a": [1]}, a_call(sandbox=slot))
 
 
 async def test_the_result_comes_back_with_the_hashes_of_script_and_inputs(tmp_path: Path) -> None:
@@ -73,5 +74,5 @@ async def test_a_script_without_a_result_is_told(tmp_path: Path, answer: Any, wo
 
 async def test_without_a_slot_nothing_runs() -> None:
     with pytest.raises(InvalidArguments, match="step do has none") as raised:
-        await PythonCode().call({"script": "result = 1"}, a_call())
+        await PythonCode(SlotSettings()).call({"script": "result = 1"}, a_call())
     assert raised.value.category is ErrorCategory.INVALID_ARGUMENTS

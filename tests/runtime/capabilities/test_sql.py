@@ -187,7 +187,7 @@ async def test_a_query_out_of_time_stops_working(folder: Path) -> None:
     with pytest.raises(CapabilityTimeout, match=r"took longer than 0\.2 s"):
         await ask(folder, LONG, settings={"timeout_s": 0.2})
 
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
 
 
 async def test_a_cancelled_query_stops_working(folder: Path) -> None:
@@ -195,7 +195,7 @@ async def test_a_cancelled_query_stops_working(folder: Path) -> None:
     asked = asyncio.create_task(query.query(LONG, {}, NOW))
     await query.query("SELECT 1 AS one", {}, NOW)
     asked.cancel()
-    async with asyncio.timeout(4):
+    async with asyncio.timeout(10):
         with pytest.raises(asyncio.CancelledError):
             await asked
     query.close()
