@@ -155,7 +155,16 @@ class Executor:
     async def _acquire(self, execution_id: ExecutionId) -> Lease | None:
         """Claim the execution; two claims of one process are strangers to each other as well."""
         holder = f"{self._holder}/{secrets.token_hex(4)}"
-        return await self._store.leases.acquire(execution_id, holder, self._settings.lease_s)
+        acquiring = asyncio.ensure_future(
+            self._store.leases.acquire(execution_id, holder, self._settings.lease_s)
+        )
+        try:
+            return await asyncio.shield(acquiring)
+        except asyncio.CancelledError:  # stopped while the claim was on its way: nobody would give it back
+            lease = await acquiring
+            if lease is not None:
+                await self._release(lease)
+            raise
 
     async def _release(self, lease: Lease) -> None:
         try:

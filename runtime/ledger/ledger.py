@@ -8,7 +8,7 @@ from sqlalchemy import Select, select
 
 from contracts import Event, ExecutionId
 from runtime.clock import Clock
-from runtime.errors import NotFound, StaleWriter, VersionConflict
+from runtime.errors import LedgerError, NotFound, StaleWriter, VersionConflict
 from runtime.ledger import facts, schema
 from runtime.ledger.blobs import Packed, pack_all, write_blob
 from runtime.ledger.facts import Prepared, prepare
@@ -95,13 +95,26 @@ class SqlLedger:
 
     async def _read(self, query: Select[tuple[object, ...]]) -> list[Event]:
         rows = await self._reader.rows(query)
-        return [to_event(EventRow(*row[:-1]), row[-1]) for row in rows]
+        return [_event(EventRow(*row[:-1]), row[-1]) for row in rows]
 
 
 def _events() -> Select[tuple[object, ...]]:
     """Each event with its payload; an event whose payload row is gone is still returned."""
     events, payloads = schema.events, schema.payloads
     return select(*events.c, payloads.c.data).outerjoin(payloads, payloads.c.position == events.c.position)
+
+
+def _event(row: EventRow, payload: bytes | None) -> Event:
+    try:
+        return to_event(row, payload)
+    except (TypeError, ValueError) as error:
+        raise LedgerError(
+            f"Event {row.version} of {row.stream} was changed in the database and can no longer be read. "
+            "`silicon audit verify` lists what was changed; restore the ledger from a backup.",
+            stream=row.stream,
+            version=row.version,
+            position=row.position,
+        ) from error
 
 
 def _store(transaction: Transaction, prepared: Sequence[Prepared], packed: Sequence[Packed]) -> tuple[Event, ...]:

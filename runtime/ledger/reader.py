@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Executable, text
 from sqlalchemy.exc import DBAPIError
 
+from runtime.errors import LedgerUnavailable
 from runtime.ledger.database import Database
 
 T = TypeVar("T")
@@ -22,6 +23,7 @@ class Reader:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="ledger-reader")
+        self._closed = False
 
     async def rows(self, query: Executable) -> Sequence[Any]:
         """Return all rows of a query."""
@@ -40,18 +42,25 @@ class Reader:
         return await self._in_thread(snapshot)
 
     async def flush_erased(self) -> None:
-        """See to it that erased bytes do not stay in SQLite's write-ahead log."""
+        """Empty SQLite's write-ahead log, where erased bytes may stand; a reader in progress puts that off to later."""
         if self._database.embedded:
             statement = text("PRAGMA wal_checkpoint(TRUNCATE)")
             await self.rows(statement)
 
     async def close(self) -> None:
         """Wait for reads in progress, then close all connections."""
+        self._closed = True
         await asyncio.to_thread(self._threads.shutdown)
         self._database.engine.dispose()
 
     async def _in_thread(self, work: Callable[[Connection], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._connected, work)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, self._connected, work)
+        except RuntimeError as error:
+            if not self._closed:
+                raise
+            address = self._database.address
+            raise LedgerUnavailable(f"The ledger {address} was closed.", address=address) from error
 
     def _connected(self, work: Callable[[Connection], T]) -> T:
         try:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, type_coerce
+from sqlalchemy.types import NullType
 
 from runtime.ledger import schema
 from runtime.ledger.port import AuditFault
@@ -20,12 +24,13 @@ def verify(connection: Connection) -> list[AuditFault]:
     payloads, the stream's head, the counter). Keep a copy of the head's position elsewhere to see that as well.
     """
     audit = _Audit()
-    for row, data, erased_at, has_payload in _rows(connection):
-        audit.judge(row, data, erased_at, has_payload)
-    audit.judge_heads({head.stream: head for head in _heads(connection)})
-    audit.judge_erasures()
-    audit.judge_counter(connection.execute(select(schema.counter.c.position)).scalar())
-    audit.judge_strays(connection)
+    with _undecodable_text_is_read(connection):
+        for row, data, erased_at, has_payload in _rows(connection):
+            audit.judge(row, data, erased_at, has_payload)
+        audit.judge_heads({head.stream: head for head in _heads(connection)})
+        audit.judge_erasures()
+        audit.judge_counter(connection.execute(select(schema.counter.c.position)).scalar())
+        audit.judge_strays(connection)
     return sorted(audit.faults, key=lambda fault: (fault.position is None, fault.position or 0, fault.stream))
 
 
@@ -35,7 +40,7 @@ class _Audit:
         self._last: dict[str, EventRow] = {}
         self._first: dict[str, int] = {}
         self._erased: list[EventRow] = []
-        self._erasures: set[tuple[str, int, str]] = set()
+        self._erasures: set[tuple[object, object, object]] = set()
         self._position = 0
 
     def judge(self, row: EventRow, data: bytes | None, erased_at: str | None, has_payload: bool) -> None:
@@ -47,7 +52,7 @@ class _Audit:
         version, chain = (before.version, before.chain_sha256) if before else (0, NO_CHAIN)
         if row.version != version + 1:
             self._add(row, f"it follows event {version} of its stream, so events are missing or out of order")
-        elif link(chain, row[:-1]) != row.chain_sha256:
+        elif not _fits(chain, row):
             self._add(row, "the row, or the one before it, was changed: it does not fit its chain")
         self._last[row.stream] = row
         self._first.setdefault(row.stream, row.position)
@@ -64,7 +69,7 @@ class _Audit:
             self._add(row, "its payload is marked as erased but is there")
         elif row.type == "payload.erased" and kind_of(row.stream) == "erasure":
             record = json.loads(data)
-            self._erasures.add((record["stream"], record["version"], record["payload_sha256"]))
+            self._erasures.add((record.get("stream"), record.get("version"), record.get("payload_sha256")))
 
     def judge_erasures(self) -> None:
         """A payload may be gone only where an event says that it was erased."""
@@ -117,17 +122,40 @@ class _Audit:
         self.faults.append(AuditFault(row.stream, row.version, row.position, what))
 
 
+def _fits(chain: str, row: EventRow) -> bool:
+    try:
+        return link(chain, row[:-1]) == row.chain_sha256
+    except TypeError:  # bytes where a text belongs
+        return False
+
+
+@contextmanager
+def _undecodable_text_is_read(connection: Connection) -> Iterator[None]:
+    """Let SQLite give a text that is no longer UTF-8, so that it is reported instead of ending the audit."""
+    driver: Any = connection.connection.driver_connection
+    if not isinstance(driver, sqlite3.Connection):
+        yield
+        return
+    driver.text_factory = lambda data: data.decode(errors="replace")
+    try:
+        yield
+    finally:
+        driver.text_factory = str
+
+
 def _rows(connection: Connection) -> Iterator[tuple[EventRow, bytes | None, str | None, bool]]:
     events, payloads = schema.events, schema.payloads
     query = (
-        select(*events.c, payloads.c.data, payloads.c.erased_at, payloads.c.position.is_not(None))
+        select(*events.c, type_coerce(payloads.c.data, NullType), payloads.c.erased_at, payloads.c.position.is_not(None))
         .outerjoin(payloads, payloads.c.position == events.c.position)
         .order_by(events.c.position)
         .execution_options(yield_per=500)
     )
     columns = len(EventRow._fields)
     for row in connection.execute(query):
-        yield EventRow(*row[:columns]), row[columns], row[columns + 1], bool(row[columns + 2])
+        data = row[columns]
+        data = data.encode() if isinstance(data, str) else data  # a hand puts text into SQLite
+        yield EventRow(*row[:columns]), data, row[columns + 1], bool(row[columns + 2])
 
 
 def _heads(connection: Connection) -> Iterator[HeadRow]:

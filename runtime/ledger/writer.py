@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Generic, TypeVar
@@ -109,19 +110,20 @@ class Writer:
 
     def _attempt(self, batch: Sequence[_Waiting[Any]]) -> tuple[list[Any], list[Event]]:
         outcomes: list[Any] = []
-        committing = False
+        stage = _Stage.BEGINNING
         try:
             transaction = self._begin()
+            stage = _Stage.WORKING
             for waiting in batch:
                 try:
                     outcomes.append(waiting.job(transaction))
                 except SiliconError as refusal:
                     outcomes.append(refusal)
             transaction.finish()
-            committing = True
+            stage = _Stage.COMMITTING
             transaction.cursor.execute("COMMIT")
         except Exception as error:
-            raise self._not_committed(error, committing=committing) from error
+            raise self._not_committed(error, stage) from error
         self._position = transaction.position
         return outcomes, transaction.committed
 
@@ -136,14 +138,14 @@ class Writer:
             self._heads.clear()
         return Transaction(cursor, self._statements, self._heads, position)
 
-    def _not_committed(self, error: Exception, *, committing: bool) -> _NotCommitted:
+    def _not_committed(self, error: Exception, stage: _Stage) -> _NotCommitted:
         is_drivers = isinstance(error, (self._database.driver_error, OSError)) or hasattr(error, "orig")
         if not is_drivers:
             _log.error("a job of the ledger failed", exc_info=error)
         return _NotCommitted(
             self._database.translate(error) if is_drivers else error,
-            may_be_one_job=not committing,
-            lost_connection=not committing and self._connection_is_lost(error),
+            may_be_one_job=stage is _Stage.WORKING,
+            lost_connection=stage is not _Stage.COMMITTING and self._connection_is_lost(error),
         )
 
     def _connection_is_lost(self, error: Exception) -> bool:
@@ -171,8 +173,25 @@ class Writer:
             else:
                 waiting.answer.set_result(outcome)
         if events:
-            for listener in tuple(self.listeners):
+            self._announce(events)
+
+    def _announce(self, events: Sequence[Event]) -> None:
+        for listener in tuple(self.listeners):
+            try:
                 listener(events)
+            except Exception:
+                _log.exception("a listener of the ledger failed; the events are stored all the same")
+
+
+class _Stage(Enum):
+    """How far a transaction came before it failed."""
+
+    BEGINNING = 1
+    """It never began, so no single job can be to blame."""
+    WORKING = 2
+    """Some job broke it."""
+    COMMITTING = 3
+    """Nobody can tell whether it was committed; it must not be tried again."""
 
 
 class _NotCommitted(Exception):

@@ -197,6 +197,17 @@ async def test_an_interrupted_run_gives_its_lease_back_and_can_be_resumed(store:
     assert (await executor(store, clock, done).run(execution_id)).state is OrderState.DONE
 
 
+async def test_an_interruption_at_any_moment_leaves_no_lease_behind(sqlite_store: SqlStore, clock: HandClock) -> None:
+    one = executor(sqlite_store, clock, for_ever)
+    execution_id = await started(one)
+    for turns in range(25):
+        running = asyncio.create_task(one.run(execution_id))
+        for _ in range(turns):
+            await asyncio.sleep(0.001)
+        await stop(running)
+        assert await sqlite_store.leases.live() == []
+
+
 async def test_a_run_that_lost_its_lease_stops_and_writes_nothing(store: SqlStore, clock: HandClock) -> None:
     doing = Doing(for_ever)
     slow = ExecutorSettings(lease_s=15, renew_s=0.2, cancel_grace_s=0.05)

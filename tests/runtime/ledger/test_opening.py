@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import sqlite3
@@ -52,6 +53,10 @@ async def test_a_locked_ledger_says_so_and_works_again_afterwards(tmp_path: Path
         with pytest.raises(LedgerUnavailable, match=r"locked for writing. Wait for it, or end it"):
             await store.ledger.append(fact())
         assert await store.ledger.read_all() == []
+        async with asyncio.timeout(2):  # those who wait together are refused together, not one after the other
+            waiting = [store.ledger.append(fact(f"order/{number}")) for number in range(100)]
+            refused = await asyncio.gather(*waiting, return_exceptions=True)
+        assert {type(one) for one in refused} == {LedgerUnavailable}
 
     await store.ledger.append(fact())
     await store.close()
@@ -177,6 +182,8 @@ async def test_a_closed_ledger_says_so(tmp_path: Path) -> None:
 
     with pytest.raises(LedgerUnavailable, match="was closed"):
         await store.ledger.append(fact())
+    with pytest.raises(LedgerUnavailable, match="was closed"):
+        await store.ledger.read_all()
 
 
 async def test_a_connection_that_the_server_dropped_is_made_anew(store: SqlStore) -> None:

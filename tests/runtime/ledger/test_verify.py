@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from runtime.errors import LedgerError
 from runtime.ledger.port import Append, AuditFault, NewEvent
 from runtime.ledger.store import SqlStore
 
@@ -50,9 +51,22 @@ async def test_one_altered_byte_of_a_payload_is_found(sqlite_store: SqlStore, by
     ]
 
 
+async def test_a_payload_turned_into_text_is_found_and_reading_it_says_so(
+    sqlite_store: SqlStore, by_hand: Tamper
+) -> None:
+    by_hand("UPDATE payloads SET data = replace(data, 'n', 'm') WHERE position = 3")
+    assert await faults(sqlite_store) == [("order/a", 2, 3)]
+
+    by_hand("UPDATE payloads SET data = CAST('no json' AS BLOB) WHERE position = 3")
+    with pytest.raises(LedgerError, match="Event 2 of order/a was changed"):
+        await sqlite_store.ledger.read("order/a")
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        "type = X'FF'",
+        "type = CAST(X'73FF' AS TEXT)",
         "type = 'step.failed'",
         "time = '2013-02-08T23:00:00.000000Z'",
         "organisation = 'other'",
