@@ -25,7 +25,7 @@ class Event(Contract):
     """When, UTC."""
     datacontenttype: str = "application/json"
     """Form of `data`."""
-    data: dict[str, Json] | None
+    data: dict[str, Json] | None = None
     """The facts; absent when they were erased."""
     organisation: Name
     """Whose fact this is."""
