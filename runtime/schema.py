@@ -34,6 +34,8 @@ _SCHEMAS: Mapping[ValueType, dict[str, Any]] = {
     ValueType.ANY: {},
 }
 
+_BY_NAME = {kind.value: kind for kind in ValueType}
+
 _WORDS = {
     "string": "text",
     "integer": "a whole number",
@@ -94,7 +96,7 @@ def field_schema(declared: Json) -> dict[str, Any]:
 def type_of(declared: Json) -> ValueType:
     """Return the type a declaration stands for, ANY when it leaves that open."""
     kind = declared.get("type") if isinstance(declared, dict) else declared
-    return next((known for known in ValueType if known.value == kind), ValueType.ANY)
+    return _BY_NAME.get(kind, ValueType.ANY) if isinstance(kind, str) else ValueType.ANY
 
 
 def fits(source: ValueType, target: ValueType) -> bool:

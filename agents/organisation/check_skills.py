@@ -19,12 +19,13 @@ from runtime.engine.check import check_plan
 def skill_faults(draft: Draft) -> Iterator[Fault]:
     """Yield what is wrong with the skills."""
     tree = Tree.of(draft)
+    parameters = {name: passed_to(other.plan.value) for name, other in draft.skills.items() if other.plan}
     called = {step.skill for skill in draft.skills.values() if skill.plan for step in skill.plan.value.all_steps()}
     for skill in draft.skills.values():
         yield from _use_faults(draft, skill, tree, called)
         if skill.plan is None:
             continue
-        yield from _plan_faults(draft, skill, skill.plan)
+        yield from _plan_faults(draft, skill.plan, parameters)
         for step, path in walk(skill.plan.value):
             if skill.header is not None:
                 yield from _tier_faults(draft, skill.plan, step, path, skill.header.value.metadata.tier)
@@ -48,8 +49,9 @@ def _use_faults(draft: Draft, skill: SkillDraft, tree: Tree, called: set[str | N
         yield skill.header.fault(("name",), f"No employee has the skill `{skill.name}`.", "Give it to one in org.yaml.")
 
 
-def _plan_faults(draft: Draft, skill: SkillDraft, plan: Read[PlanDefinition]) -> Iterator[Fault]:
-    parameters = {name: passed_to(other.plan.value) for name, other in draft.skills.items() if other.plan is not None}
+def _plan_faults(
+    draft: Draft, plan: Read[PlanDefinition], parameters: Mapping[str, Mapping[str, Parameter]]
+) -> Iterator[Fault]:
     unread = {name for name, other in draft.skills.items() if other.plan is None}
     for fault in check_plan(
         plan.value,

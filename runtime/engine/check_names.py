@@ -49,9 +49,9 @@ class Names:
         """Return these as a branch sees them that runs beside others."""
         return replace(self, siblings=self.siblings.union(siblings))
 
-    def types(self) -> dict[str, ValueType]:
-        """Return the names with their types, as expressions declare them."""
-        return {name: type_of(dict(schema)) for name, schema in self.roots.items()}
+    def types(self, wanted: Iterable[str]) -> dict[str, ValueType]:
+        """Return those of the wanted names that there are, with their types, as expressions declare them."""
+        return {name: type_of(dict(self.roots[name])) for name in wanted if name in self.roots}
 
     def find(self, root: str, path: Iterable[str | int]) -> Schema | NotThere:
         """Return the schema of what a path leads to, or why it leads nowhere."""

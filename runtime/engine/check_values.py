@@ -55,9 +55,10 @@ def condition_faults(source: str, path: Path, names: Names, own: Schema | None =
     """Yield what is wrong with one condition. `own` is the output it judges; its fields come first."""
     fields: dict[str, Any] = dict((own or {}).get("properties", {}))
     names = names.with_(fields)
-    types = names.types()
+    wanted = [path[0] for path in names_in(source)]
+    types = names.types(wanted)
     if own is not None and not fields:  # nobody declared the output, so any other name may be a field of it
-        types = {**{name[0]: ValueType.ANY for name in names_in(source)}, **types}
+        types = {**dict.fromkeys(wanted, ValueType.ANY), **types}
     missing = _names_not_there(source, names, types)
     if missing:
         yield from (PlanFault(path, fault.message, fault.hint) for fault in missing)
