@@ -128,6 +128,12 @@ def _right_faults(draft: Draft, at: _Place, tree: Tree) -> Iterator[Fault]:
     if draft.org is None:
         return
     step = at.step
+    if step.ask is not None and step.ask.who is not None:
+        people = draft.org.value.people
+        there = {person.id for person in people} | {group for person in people for group in person.groups}
+        if step.ask.who not in there:
+            what = f"There is no person or group `{step.ask.who}`."
+            yield at.plan.fault((*at.path, "ask", "who"), what, nearest(step.ask.who, there))
     owners = tree.owners(at.skill.name)
     if step.by is None:
         for owner in owners:

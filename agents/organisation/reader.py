@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
@@ -26,6 +27,8 @@ from runtime.capabilities.port import CapabilitySpec
 
 M = TypeVar("M", bound=BaseModel)
 
+_FILES = ("org.yaml", "connections.yaml")
+_FOLDERS = ("skills", "metrics", "sensors", "rules")
 _FOLDERS_OF_YAML = ("metrics", "sensors", "rules")
 
 
@@ -35,7 +38,7 @@ def read_organisation(
     """Return everything that can be read of the organisation, with the faults of the rest."""
     draft = Draft(files, folder, builtin)
     names = set(files.names())
-    draft.faults += _refused(files)
+    draft.faults += [*_refused(files), *_misplaced(files)]
     _read_org(draft, environ)
     if "connections.yaml" in names:
         _read_connections(draft, environ)
@@ -59,6 +62,20 @@ def _refused(files: Files) -> list[Fault]:
             files.look_at(name)
         except FileRefused as refused:
             faults.append(Fault(name, 0, str(refused)))
+    return faults
+
+
+def _misplaced(files: Files) -> list[Fault]:
+    """A file whose place is nearly right would be passed over in silence."""
+    faults = []
+    for name in files.names():
+        top, *inside = PurePosixPath(name).parts
+        there = _FOLDERS if inside else _FILES
+        near = [] if top in there else get_close_matches(top, there, n=1, cutoff=0.8)
+        if near:
+            faults.append(Fault(name, 0, f"Nothing reads this; `{top}` is not `{near[0]}`.", "Rename or remove it."))
+        elif top in _FOLDERS_OF_YAML and len(inside) > 1:
+            faults.append(Fault(name, 0, "Nothing reads this.", f"Files lie directly in {top}/."))
     return faults
 
 
@@ -106,6 +123,8 @@ def _connection_specs(draft: Draft) -> list[CapabilitySpec]:
 
 def _read_entry(draft: Draft, where: PurePosixPath) -> None:
     kind, path = where.parts[0], str(where)
+    if where.suffix == ".md":
+        return
     if where.suffix != ".yaml":
         draft.faults.append(Fault(path, 0, f"Files in {kind}/ end in .yaml."))
         return
