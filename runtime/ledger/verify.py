@@ -145,8 +145,9 @@ def _undecodable_text_is_read(connection: Connection) -> Iterator[None]:
 
 def _rows(connection: Connection) -> Iterator[tuple[EventRow, bytes | None, str | None, bool]]:
     events, payloads = schema.events, schema.payloads
+    as_it_is = type_coerce(payloads.c.data, NullType)
     query = (
-        select(*events.c, type_coerce(payloads.c.data, NullType), payloads.c.erased_at, payloads.c.position.is_not(None))
+        select(*events.c, as_it_is, payloads.c.erased_at, payloads.c.position.is_not(None))
         .outerjoin(payloads, payloads.c.position == events.c.position)
         .order_by(events.c.position)
         .execution_options(yield_per=500)
@@ -154,7 +155,8 @@ def _rows(connection: Connection) -> Iterator[tuple[EventRow, bytes | None, str 
     columns = len(EventRow._fields)
     for row in connection.execute(query):
         data = row[columns]
-        data = data.encode() if isinstance(data, str) else data  # a hand puts text into SQLite
+        if isinstance(data, str):  # SQLite keeps the kind that was put in, and a hand puts in text
+            data = data.encode()
         yield EventRow(*row[:columns]), data, row[columns + 1], bool(row[columns + 2])
 
 
