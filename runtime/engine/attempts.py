@@ -155,6 +155,8 @@ def form_of(step: Step, unit: Unit) -> Step:
             "use": other.use if named else step.use,
             "skill": other.skill if named else step.skill,
             "order": None,
+            "ask": None if named else step.ask,
+            "react": None if named else step.react,
             "arguments": other.arguments or step.arguments,
             "otherwise": None,
         }

@@ -19,6 +19,7 @@ from runtime.engine.outcome import Stop
 from runtime.engine.pause import Pause
 from runtime.engine.scope import Scope
 from runtime.engine.source import source_of
+from runtime.engine.states import UnitState
 from runtime.engine.view import Unit
 from runtime.errors import CapabilityFailed, CapabilityTimeout, InvalidArguments, SiliconError
 from runtime.ledger.port import NewEvent
@@ -53,13 +54,7 @@ async def delegate_step(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft
         raise CapabilityFailed(f"Step {step.id} is another employee's work, and orders cannot be passed on from here.")
     started_at = run.clock.now()
     child = await _recorded(run, unit) if unit.child is not None else await _dispatch(run, step, unit, scope)
-    try:
-        async with asyncio.timeout(step.timeout_s):
-            report = await run.interruptible(run.delegate.carry_out(child), grace_s=None)
-    except TimeoutError:
-        raise CapabilityTimeout(
-            f"The order of step {step.id} took longer than {step.timeout_s:g} s and was stopped.", step=step.id
-        ) from None
+    report = await _carried_out(run, step, child)
     if report.state in (OrderState.WAITING, OrderState.RUNNING):
         return Pause(tuple(report.waiting_for))
     if report.state is OrderState.CANCELLED and run.cancelled():
@@ -79,6 +74,20 @@ async def delegate_step(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft
         sealed=report.evidence,
         happened=source.changed_the_world,
     )
+
+
+async def _carried_out(run: Run, step: Step, child: TaskOrder) -> StatusReport:
+    """Return the child's report; raise ChildEnded when its time is up, which its own stream does not know."""
+    assert run.delegate is not None
+    try:
+        async with asyncio.timeout(step.timeout_s):
+            return await run.interruptible(run.delegate.carry_out(child), grace_s=None)
+    except TimeoutError:
+        late = CapabilityTimeout(f"The order of step {step.id} took longer than {step.timeout_s:g} s and was stopped.")
+    view = fold_order(await run.ledger.read(str(child.order_id)))
+    below = any(unit.state is UnitState.DISPATCHED for unit in view.units.values())
+    report = StatusReport(order_id=child.order_id, state=OrderState.FAILED, usage=view.usage, error=late.problem())
+    raise ChildEnded(report, step.id, happened=below or view.changed_the_world)
 
 
 async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder:

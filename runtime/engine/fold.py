@@ -147,6 +147,7 @@ def _reopened(view: OrderView, event: Event, data: Data) -> None:
         if unit.state is UnitState.FAILED and not over and unit.result is None:
             unit.state = next_state(unit.state, Move.REOPEN)
             unit.since_revision, unit.revisions, unit.change = len(unit.failures), 0, None
+            unit.doubts = ()  # whoever looks again may ask again
 
 
 def _undo(view: OrderView, event: Event, data: Data) -> None:

@@ -148,9 +148,13 @@ class OrderView:
 
     @property
     def changed_the_world(self) -> bool:
-        """Whether an effect took place, here or in an order below, that must not be repeated."""
-        units = self.units.values()
-        return any(unit.happened or (unit.result is not None and unit.result.happened) for unit in units)
+        """Whether an effect took place, or may have, here or in an order below, that must not be repeated."""
+        return any(
+            unit.happened
+            or (unit.result is not None and unit.result.happened)
+            or (unit.intent is not None and unit.intent.open and unit.state is not UnitState.DONE)
+            for unit in self.units.values()
+        )
 
     @property
     def intents(self) -> list[Unit]:

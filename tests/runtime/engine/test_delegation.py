@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -138,6 +139,40 @@ async def test_what_is_handed_down_becomes_context_of_the_order(sqlite_store: Sq
 
     handed = world.tools["query"].contexts[1].order.context
     assert (handed["day"], handed["carrier"], handed["a"]) == ("x", "EV", {"rows": [{"carrier": "EV"}]})
+
+
+async def test_an_order_out_of_time_is_stopped_and_not_begun_anew_when_it_may_have_changed_something(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    async def hang(arguments: object, context: object) -> None:
+        await asyncio.Event().wait()
+
+    pay = Tool("pay", hang, Effect.WRITE)
+    world = World(sqlite_store, clock, pay, querying({}))
+    step = {"id": "a", "by": "clerk", "use": "pay", "timeout_s": 1.5, "retries": 2, "otherwise": {"use": "query"}}
+
+    report = await world.run(world.order(step))
+
+    assert report.error is not None and report.error.code == "CAPABILITY_TIMEOUT"
+    assert (len(pay.calls), world.tools["query"].calls) == (1, [])
+
+
+async def test_a_failed_order_below_goes_on_when_the_one_above_is_opened_again(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    work, flaky = Tool("work", lambda a, c: {}), querying(RuntimeError("bug"), {"n": 1})
+    world = World(sqlite_store, clock, work, flaky)
+    steps = [{"id": "w", "use": "work"}, {"id": "q", "use": "query", "after": ["w"]}]
+    world.skills["two"] = PlanDefinition.model_validate({"steps": steps})
+    order = world.order({"id": "a", "by": "clerk", "skill": "two"})
+    failed = await world.run(order)
+    world.reopen = True
+
+    report = await world.run(order)
+
+    assert (failed.state, report.state, report.output) == (OrderState.FAILED, OrderState.DONE, {"n": 1})
+    assert len(work.calls) == 1
+    assert len(await sqlite_store.ledger.streams("order")) == 2
 
 
 async def test_calls_made_below_count_for_must_call(sqlite_store: SqlStore, clock: HandClock) -> None:

@@ -114,6 +114,15 @@ async def test_a_question_nobody_answers_in_time_is_expired_which_is_no_answer(
     assert report.error is not None and report.error.code == "QUESTION_EXPIRED"
 
 
+async def test_an_expired_question_may_have_another_way(sqlite_store: SqlStore, clock: HandClock) -> None:
+    world = World(sqlite_store, clock, Tool("assume", lambda a, c: {"answer": "later"}))
+    order = world.order({**ask("go", within_s=60), "otherwise": {"use": "assume"}})
+    await world.run(order)
+    clock.advance(61)
+
+    assert (await world.run(order)).output == {"answer": "later"}
+
+
 async def test_a_waiting_order_can_be_cancelled(sqlite_store: SqlStore, clock: HandClock) -> None:
     world = World(sqlite_store, clock)
     order = world.order(ask("go"))
