@@ -75,7 +75,7 @@ class Run:
     def scope(self) -> Scope:
         """Return what every step of the plan can see."""
         order = self.order
-        known_at = order.known_at or self.view.accepted_at
+        known_at = order.known_at or self.view.accepted_at or self.clock.now()
         values = {
             **{name: parameter.default for name, parameter in order.plan.parameters.items()},
             **order.inputs,

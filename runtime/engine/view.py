@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from contracts import (
@@ -98,7 +99,8 @@ class OrderView:
     """What the stream of one order says. Only `runtime.engine.fold` changes it."""
 
     order: TaskOrder | None = None
-    accepted_at: Any = None
+    accepted_at: datetime | None = None
+    """When the order was accepted; stands in for `known_at` where the order names no moment, also after a restart."""
     version: int = 0
     allocation: SlotAllocation | None = None
     units: dict[UnitKey, Unit] = field(default_factory=dict)
