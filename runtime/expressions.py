@@ -104,7 +104,7 @@ def compile_condition(source: str, variables: Mapping[str, ValueType]) -> Expres
     """Return the expression ready to run when it can be true or false; raise ExpressionFault as above if not."""
     expression = compile_expression(source, variables)
     if not expression.is_condition:
-        raise ExpressionFault(f"`{source}` is never true or false; a condition compares something.")
+        raise ExpressionFault("It is never true or false; a condition compares something.")
     return expression
 
 

@@ -96,18 +96,21 @@ def _in_file(source: YamlSource, path: Path, place: Path) -> Path:
     for part in place:
         if (*path, part) in source.lines:
             path = (*path, part)
-        elif part in ("timeout_s", "within_s", "merge_gap_s") and (*path, str(part)[:-2]) in source.lines:
-            path = (*path, str(part)[:-2])
+        elif part in _SHORT_FORMS and (*path, _SHORT_FORMS[str(part)]) in source.lines:
+            path = (*path, _SHORT_FORMS[str(part)])
     return path
 
 
 def _in_plain_words(detail: Any, place: Path, model: Any) -> tuple[str, str]:
     name = next((part for part in reversed(place) if isinstance(part, str)), "")
+    name = _SHORT_FORMS.get(name, name)
     shown = f"`{name}`" if name else "It"
     value = detail["input"]
     told = "nothing" if value is None else f"{value!r}" if isinstance(value, str | int | float | bool) else "this"
     context = detail.get("ctx", {})
     kind = detail["type"]
+    if name in _SHORT_FORMS.values() and kind.startswith("float"):
+        return f"`{name}` must be a duration such as 30s or 2h, not {told}.", ""
     match kind:
         case "missing":
             return f"`{name}` is missing.", ""
@@ -128,6 +131,9 @@ def _in_plain_words(detail: Any, place: Path, model: Any) -> tuple[str, str]:
         return f"{shown} must be {_MUST_BE[kind]}, not {told}.", ""
     return f"{shown}: {detail['msg'][:1].lower()}{detail['msg'][1:].rstrip('.')}.", ""
 
+
+_SHORT_FORMS = {"timeout_s": "timeout", "within_s": "within"}
+"""Field of a contract → how it is written in files."""
 
 _MUST_BE = {
     "string_type": "text",
@@ -190,7 +196,7 @@ def _members(kind: Any) -> list[Any]:
 
 def _names_of(kind: Any) -> list[str]:
     return [
-        field.alias or name
+        _SHORT_FORMS.get(name, field.alias or name)
         for member in _members(kind)
         if isinstance(member, type) and issubclass(member, BaseModel)
         for name, field in member.model_fields.items()

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
+from agents.organisation.fault import Fault
 from runtime.errors import SiliconError
 
 LARGEST = 1024 * 1024
@@ -114,6 +115,12 @@ class ArchiveFiles:
             raise FileRefused(f"{name} is not there.")
 
 
+def fault_of(name: str, refused: FileRefused) -> Fault:
+    """Return the fault of a file that was refused."""
+    line = refused.facts.get("line")
+    return Fault(name, line if isinstance(line, int) else 0, refused.message)
+
+
 def text_of_file(files: Files, name: str) -> str:
     """Return a file as text; raise FileRefused."""
     data = files.read(name)
@@ -121,7 +128,7 @@ def text_of_file(files: Files, name: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise FileRefused(f"{name} is not UTF-8 text (line {line}).") from error
+        raise FileRefused(f"{name} is not UTF-8 text.", line=line) from error
 
 
 def _belongs(name: str) -> bool:

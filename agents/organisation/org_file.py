@@ -99,6 +99,13 @@ class ClockEntry(Declared):
         return moment
 
 
+def _money(value: object) -> object:
+    """Return the money in `5 USD`; nothing else is money."""
+    if value is None or isinstance(value, str):
+        return value if value is None else Money.parse(value)
+    raise ValueError(f"`money` is written as `5 USD`, not {value!r}")
+
+
 class BudgetEntry(Declared):
     """What one execution may spend at most."""
 
@@ -106,9 +113,7 @@ class BudgetEntry(Declared):
     """Time of work."""
     tokens: int | None = Field(default=None, ge=0)
     """Tokens of models."""
-    money: Annotated[
-        Money | None, BeforeValidator(lambda value: Money.parse(value) if isinstance(value, str) else value)
-    ] = None
+    money: Annotated[Money | None, BeforeValidator(_money)] = None
     """Costs, written as `5 USD`."""
     steps: int | None = Field(default=None, ge=1)
     """Steps of all plans."""

@@ -14,7 +14,7 @@ from agents.organisation.declared import faults_of, read_as
 from agents.organisation.draft import Draft, Read
 from agents.organisation.environment import fill
 from agents.organisation.fault import Fault
-from agents.organisation.files import FileRefused, Files, text_of_file
+from agents.organisation.files import FileRefused, Files, fault_of, text_of_file
 from agents.organisation.org_file import OrgFile
 from agents.organisation.signal_files import RuleFile, SensorFile
 from agents.organisation.skill_reader import read_skill
@@ -61,7 +61,7 @@ def _refused(files: Files) -> list[Fault]:
         try:
             files.look_at(name)
         except FileRefused as refused:
-            faults.append(Fault(name, 0, str(refused)))
+            faults.append(fault_of(name, refused))
     return faults
 
 
@@ -87,7 +87,7 @@ def read_file(draft: Draft, name: str) -> YamlSource | None:
     try:
         text = text_of_file(draft.files, name)
     except FileRefused as refused:
-        draft.faults.append(Fault(name, 0, str(refused)))
+        draft.faults.append(fault_of(name, refused))
         return None
     return read_yaml(name, text)
 

@@ -11,7 +11,7 @@ from agents.cognition.advise.options import OptionsFile
 from agents.organisation.declared import nearest, read_as
 from agents.organisation.draft import Draft, Read, SkillDraft
 from agents.organisation.fault import Fault
-from agents.organisation.files import FileRefused, text_of_file
+from agents.organisation.files import FileRefused, fault_of, text_of_file
 from agents.organisation.skill_files import SkillHeader, plan_fields
 from agents.organisation.yaml_source import Path, YamlSource, read_yaml
 from contracts import PlanDefinition
@@ -35,9 +35,7 @@ def _text(draft: Draft, name: str, hint: str) -> str | None:
         return text_of_file(draft.files, name)
     except FileRefused as refused:
         missing = name not in draft.files.names()
-        draft.faults.append(
-            Fault(name, 0, "The file is missing." if missing else str(refused), hint if missing else "")
-        )
+        draft.faults.append(Fault(name, 0, "The file is missing.", hint) if missing else fault_of(name, refused))
         return None
 
 
@@ -158,7 +156,7 @@ class _SkillFiles:
             try:
                 text = text_of_file(self._draft.files, full)
             except FileRefused as refused:
-                self._draft.faults.append(Fault(full, 0, str(refused)))
+                self._draft.faults.append(fault_of(full, refused))
         return {"file": name, "text": text}
 
     def _read_options(self, content: Any) -> None:
