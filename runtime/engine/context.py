@@ -6,9 +6,9 @@ import asyncio
 from collections import ChainMap
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
-from contracts import Json, Problem, Step, TaskOrder
+from contracts import Problem, Step, TaskOrder
 from runtime.blackboard.port import Blackboard
 from runtime.canonical import clean
 from runtime.capabilities.port import Gate, Sandbox
@@ -82,7 +82,7 @@ class Run:
             "context": order.context,
             "known_at": known_at.isoformat().replace("+00:00", "Z"),
         }
-        return Scope(ChainMap(cast("dict[str, Json]", values), self.outputs))
+        return Scope(ChainMap(values, self.outputs))
 
     def call_key(self, unit: Unit) -> str:
         """Return the idempotency key: the same after a crash and on a retry, another one after a revision."""
