@@ -80,6 +80,7 @@ class HttpService:
         address = await self._address()
         if address.token:
             headers["Authorization"] = f"Bearer {address.token}"
+        self._client = self._client or self._new_client()
         sent = _Sent()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
@@ -106,7 +107,7 @@ class HttpService:
     async def _send(
         self, out: Outgoing, url: str, headers: dict[str, str], sent: _Sent
     ) -> tuple[httpx.Response, bytes]:
-        self._client = self._client or self._new_client()
+        assert self._client is not None
         content = None if out.body is None else to_bytes(out.body)
         if content is not None:
             headers["Content-Type"] = "application/json"

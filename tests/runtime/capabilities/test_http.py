@@ -174,7 +174,7 @@ async def test_an_answer_that_comes_too_late_may_have_had_its_effect(operation: 
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))
         deaf.listen()
-        desk = operation(f"http://127.0.0.1:{deaf.getsockname()[1]}", settings=HttpSettings(timeout_s=0.2))
+        desk = operation(f"http://127.0.0.1:{deaf.getsockname()[1]}", settings=HttpSettings(timeout_s=1))
         with pytest.raises(NetworkFault) as raised:
             await desk.call({}, a_call())
 
