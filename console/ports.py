@@ -176,7 +176,7 @@ class Application(Protocol):
         ...
 
     async def doctor(self, folder: Path | None) -> Sequence[Examined]:
-        """Look at database, sandbox and, with a folder, its data files and local services; never raises."""
+        """Look at what `console.doctor.examine` does, and at database, sandbox, a folder's data; never raises."""
         ...
 
 

@@ -164,7 +164,7 @@ check-count-connections = { $count ->
    *[other] { $count } connections
 }
 
-init-made = Made { $folder }: a shop with four weeks of sales.
+init-made = Made { $folder }: a bakery with four weeks of sales.
 init-next = Next:
 
 ## Metrics and sensors

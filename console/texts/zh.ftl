@@ -127,7 +127,7 @@ check-count-rules = { $count } 条规则
 check-count-people = { $count } 人
 check-count-connections = { $count } 个连接
 
-init-made = 已建立 { $folder }：一家有四周销售数据的商店。
+init-made = 已建立 { $folder }：一家有四周销售数据的面包店。
 init-next = 下一步：
 
 ## 指标与传感器

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from console.doctor import examine
 from console.errors import SkillUnclear
 from console.ports import AnyId, Watch
 from console.views import (
@@ -309,9 +310,11 @@ class FakeApplication:
     raises: BaseException | None = None
     """Raised by `run` and `resume` after the first event."""
     asked: list[tuple[str, Any]] = field(default_factory=list)
+    settings: Settings = field(init=False)
 
     @asynccontextmanager
     async def __call__(self, settings: Settings) -> AsyncIterator[FakeApplication]:
+        self.settings = settings
         self.asked.append(("open", settings))
         yield self
         self.asked.append(("close", None))
@@ -459,4 +462,4 @@ class FakeApplication:
     async def doctor(self, folder: Path | None) -> Sequence[Examined]:
         if self.broken:
             return [Examined("database", Health.BROKEN, "it is locked", "Stop the other program.")]
-        return [Examined("sandbox", Health.NOTE, "rlimits; cannot enforce: network")]
+        return [*examine(self.settings), Examined("sandbox", Health.NOTE, "rlimits; cannot enforce: network")]

@@ -37,7 +37,7 @@ def show_result(result: CheckResult, output: Output) -> None:
     if result.faults:
         output.show(Text.assemble(("✗ ", "red"), say("check-faults", count=len(result.faults))))
         return
-    counts = [say(f"check-count-{name}", count=count) for name, count in result.counts.items()]
+    counts = [say(f"check-count-{name}", count=count) for name, count in result.counts.items() if count]
     output.show(
         Text.assemble(("✓ ", "green"), say("check-good", organisation=result.organisation or str(result.folder)))
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,6 @@ from console.cli.output import Output
 from console.cli.render.facts import facts
 from console.cli.render.marks import HEALTH
 from console.cli.session import Session, conduct
-from console.doctor import examine
 from console.ports import Application
 from console.views import Examined, Health
 
@@ -33,7 +33,7 @@ def doctor(
     """Look at Python, database, sandbox, model and data; exit code 1 when something is broken."""
 
     async def work(session: Session, application: Application) -> int:
-        found = [*examine(session.settings), *await application.doctor(Path(organisation) if organisation else None)]
+        found = await application.doctor(Path(organisation) if organisation else None)
         session.output.data({"healthy": not _broken(found), "examined": found})
         _show(found, session.output)
         return Exit.FAILED if _broken(found) else Exit.DONE
@@ -41,11 +41,11 @@ def doctor(
     conduct(work, as_json=as_json, language=language)
 
 
-def _broken(found: list[Examined]) -> int:
+def _broken(found: Sequence[Examined]) -> int:
     return sum(each.health is Health.BROKEN for each in found)
 
 
-def _show(found: list[Examined], output: Output) -> None:
+def _show(found: Sequence[Examined], output: Output) -> None:
     for each in found:
         sign, style = HEALTH[each.health]
         what = Text(each.what, style=style if each.health is Health.BROKEN else "")

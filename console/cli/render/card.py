@@ -152,9 +152,16 @@ def _pairs(standing: CardStanding, output: Output) -> list[Pair]:
 
 def _fact(value: Json) -> str:
     if isinstance(value, dict) and "value" in value:
-        source = value.get("source")
-        return f"{_short(value['value'])}" + (f"  ({_short(source)})" if source else "")
+        source = _source(value.get("source"))
+        return _short(value["value"]) + (f"  ({source})" if source else "")
     return _short(value)
+
+
+def _source(source: Json) -> str:
+    """Return the step and path a number came from; its hashes stand in the JSON form."""
+    if isinstance(source, dict):
+        return " ".join(str(source[part]) for part in ("step", "path") if part in source)
+    return _short(source) if source else ""
 
 
 def _short(value: Json) -> str:

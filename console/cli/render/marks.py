@@ -9,7 +9,7 @@ from rich.text import Text
 from console.views import Health
 from runtime.texts import Say
 
-HUMAN = "dark_orange"
+HUMAN = "yellow"
 """Only for what waits for a person."""
 
 MARKS: Mapping[str, tuple[str, str]] = {

@@ -75,7 +75,8 @@ def _order_notes(order: OrderNode, say: Say) -> tuple[str, ...]:
 def _step_notes(step: StepNode, say: Say, width: int) -> tuple[str, ...]:
     room = max(40, width - NOTE_INDENT)
     notes: list[str] = []
-    if step.output is not None:
+    told_below = any(below.result_sha256 == step.result_sha256 for order in step.orders for below in order.steps)
+    if step.output is not None and not (told_below and step.result_sha256):
         notes += fill(facts_of(step.output, say), room)
     sources = [
         f"{say(f'show-{name}')} {brief_hash(value)}"
