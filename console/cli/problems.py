@@ -10,17 +10,17 @@ from rich.text import Text
 from console.cli.exits import Exit
 from console.cli.output import Output
 from console.cli.words import shell
-from runtime.errors import InvalidArguments, SiliconError
+from runtime.errors import InvalidArguments, NotFound, SiliconError
 
 
 def tell(error: SiliconError, output: Output) -> Exit:
     """Show an error that was foreseen; return the exit code."""
-    output.data({"error": error.problem().to_json() | {"facts": error.facts}})
+    output.data({"error": {"code": error.code, "message": error.message, "facts": error.facts}})
     if not output.as_json:
         first, *rest = error.message.splitlines() or [error.code]
         output.note(Text.assemble(("✗ ", "red"), first), *(Text(f"  {line}") for line in rest))
         output.note(Text(f"  {error.code}", style="dim"))
-    return Exit.USAGE if isinstance(error, InvalidArguments) else Exit.FAILED
+    return Exit.USAGE if isinstance(error, InvalidArguments | NotFound) else Exit.FAILED
 
 
 def tell_unexpected(error: BaseException, output: Output, log: Path) -> Exit:

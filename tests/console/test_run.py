@@ -10,6 +10,7 @@ import pytest
 
 from console.views import RunOptions
 from contracts import OrderState, Problem
+from runtime.errors import NotFound
 from tests.console.conftest import Silicon
 from tests.fakes.console_application import CARD, EXECUTION, QUESTION, outcome
 
@@ -126,6 +127,17 @@ def test_a_goal_that_no_skill_fits_lists_the_skills(silicon: Silicon) -> None:
 
     assert silicon.code == 2
     assert silicon.json["error"]["facts"]["skills"] == ["explain-cancellations"]
+
+
+def test_an_error_as_json_is_code_message_and_facts(silicon: Silicon) -> None:
+    silicon.application.raises = NotFound("There is no organisation folder org.", folder="org")
+
+    silicon("run", "org", "Why?", "--json")
+
+    assert silicon.code == 2
+    assert silicon.json == {
+        "error": {"code": "NOT_FOUND", "message": "There is no organisation folder org.", "facts": {"folder": "org"}}
+    }
 
 
 def test_part_of_an_id_is_enough(silicon: Silicon) -> None:

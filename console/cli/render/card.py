@@ -94,8 +94,8 @@ def action_line(action: Action) -> str:
 
 
 def card_data(standing: CardStanding, output: Output) -> dict[str, Any]:
-    """Return the JSON form of a card; `command` decides for its first option."""
-    card, language = standing.card, output.language
+    """Return the JSON form of a card; `command` decides for its first option, null once it is closed."""
+    card, language, open_ = standing.card, output.language, standing.state is CardState.OPEN
     return {
         "id": str(card.card_id),
         "kind": card.kind.value,
@@ -115,7 +115,7 @@ def card_data(standing: CardStanding, output: Output) -> dict[str, Any]:
                 "confidence": option.confidence.value,
                 "actions": to_data(option.actions),
                 "undo": to_data(option.undo),
-                "command": decide_command(standing, option.id),
+                "command": decide_command(standing, option.id) if open_ else None,
             }
             for option in card.options
         ],
@@ -125,8 +125,8 @@ def card_data(standing: CardStanding, output: Output) -> dict[str, Any]:
         "deadline": standing.deadline.isoformat() if standing.deadline else None,
         "decisions": to_data(standing.decisions),
         "execution_id": str(card.execution_id),
-        "command": decide_command(standing, card.options[0].id),
-        "deny_command": decide_command(standing, DENY),
+        "command": decide_command(standing, card.options[0].id) if open_ else None,
+        "deny_command": decide_command(standing, DENY) if open_ else None,
     }
 
 
