@@ -296,7 +296,7 @@ card-doubt-stop-cost = None.
 
 ## Findings: what an excess is due to
 
-finding-condition = { $word } explains it: { $hits } of { $n } ({ $rate }, usually { $usual }), { $excess } more than usual; { $share } of that lies where there was { $word }: { $sites }.
+finding-condition = The cause is { $word }: { $hits } of { $n } ({ $rate }, usually { $usual }), { $excess } more than usual; it covers { $share } of that, at { $sites }.
 finding-slice = { $causes } stands out: { $hits } of { $n } in all ({ $rate }, usually { $usual }), { $excess } more than usual, and the rest is as usual without it.
 finding-not-explained = { $hits } of { $n } ({ $rate }, usually { $usual }), { $excess } more than usual: { $word }.
 finding-nothing-unusual = { $hits } of { $n } ({ $rate }): nothing unusual, usually it is { $usual }.
