@@ -11,7 +11,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLE := examples/three_airports
 FLIGHTS := $(EXAMPLE)/data/flights.duckdb
-QUIET_PIP := --disable-pip-version-check --quiet --no-input
+QUIET_PIP := --disable-pip-version-check --quiet --no-input --no-compile
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'

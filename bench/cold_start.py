@@ -81,9 +81,7 @@ def has_event(file: Path) -> bool:
         return False
 
 
-def compare(
-    name: str, ours: Callable[[Path], float], raw: Callable[[Path], float], *, repeat: int
-) -> dict[str, Any]:
+def compare(name: str, ours: Callable[[Path], float], raw: Callable[[Path], float], *, repeat: int) -> dict[str, Any]:
     taken: list[float] = []
     limit: list[float] = []
     for number in range(repeat + 1):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import socket
-
 from console.pinned import Organisations, PinnedBody
 from governance.access import People
 from governance.questions import QuestionDesk
 from runtime.clock import Clock, SystemClock
 from runtime.errors import NotFound
 from runtime.executor import ExecutionView, Executor
+from runtime.executor.holder import this_process
 from runtime.ledger import open_store
 from runtime.ledger.port import Store
 from runtime.settings.load import Settings
@@ -40,8 +38,7 @@ class Resources:
     async def executor(self) -> Executor:
         """Return the executor of this process."""
         body = PinnedBody(await self.organisations())
-        holder = f"{socket.gethostname()}/{os.getpid()}"
-        return Executor(await self.store(), self.clock, self.settings.executor, body, holder)
+        return Executor(await self.store(), self.clock, self.settings.executor, body, this_process())
 
     async def questions(self) -> QuestionDesk:
         """Return the questions of all organisations."""

@@ -91,7 +91,7 @@ class Running:
 
     async def resume(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
         """Go on where it stood; see the port."""
-        return await self._run(execution_id, watch, "resumed by a person", repeated=False)
+        return await self._run(execution_id, watch, "resumed by a person", reopen=True)
 
     async def cancel(self, execution_id: ExecutionId, *, by: str | None) -> ExecutionOutcome:
         """Cancel the execution; see the port."""
@@ -146,10 +146,12 @@ class Running:
                 yield event
             after = page[-1].position
 
-    async def _run(self, execution_id: ExecutionId, watch: Watch, reason: str, *, repeated: bool) -> ExecutionOutcome:
+    async def _run(
+        self, execution_id: ExecutionId, watch: Watch, reason: str, *, reopen: bool = False, repeated: bool = False
+    ) -> ExecutionOutcome:
         executor, store = await self._resources.executor(), await self._resources.store()
         with _watched(store.ledger.on_commit, execution_id, watch):
-            await executor.run(execution_id, reason)
+            await executor.run(execution_id, reason, reopen=reopen)
         return await self._outcome(await executor.view(execution_id), repeated=repeated)
 
     async def _outcome(self, view: ExecutionView, *, repeated: bool = False) -> ExecutionOutcome:

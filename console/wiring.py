@@ -75,6 +75,7 @@ class Wired:
             sql=self.settings.sql,
             http=self.settings.http,
             secrets=Secrets(),
+            views=self.organisation.views,
         )
 
     @cached_property
@@ -149,6 +150,7 @@ class Wired:
             leases=(*run.leases, *slot),
             cancelled=run.cancelled,
             redact=redact,
+            reopen=run.reopened,
             grace_s=self.settings.executor.cancel_grace_s,
         )
 

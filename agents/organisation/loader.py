@@ -13,12 +13,13 @@ from agents.organisation.check_signals import signal_faults
 from agents.organisation.check_skills import skill_faults
 from agents.organisation.draft import Draft
 from agents.organisation.fault import Fault, Report
-from agents.organisation.files import ArchiveFiles, Files, FolderFiles
+from agents.organisation.files import ArchiveFiles, Files, FolderFiles, text_of_file
 from agents.organisation.model import EmployeeNode, Organisation, Skill
 from agents.organisation.org_file import ApprovalEntry, EmployeeEntry, OrgFile
 from agents.organisation.reader import read_organisation
 from governance.access import People, Person
 from governance.approvals.rule import ApprovalRule
+from runtime.capabilities.connections import DuckdbConnection
 from runtime.capabilities.port import CapabilitySpec
 from runtime.errors import NotFound, OrganisationFaulty
 from runtime.settings import ApprovalSettings, EngineSettings
@@ -140,11 +141,18 @@ def _organisation(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> Or
         people=People(_people(org)),
         budget=org.budget.budget(),
         model={role: name for role, name in org.model.items() if name},
+        views=_views(draft),
         specs=dict(draft.specs),
     )
     if local is None:
         return organisation
     return replace(organisation, stands_at=local.replace(tzinfo=organisation.zone))
+
+
+def _views(draft: Draft) -> dict[str, str]:
+    connections = [read.value for read in draft.connections.values()]
+    named = [file for each in connections if isinstance(each, DuckdbConnection) for file in each.known]
+    return {file: text_of_file(draft.files, file) for file in named}
 
 
 def _node(entry: EmployeeEntry) -> EmployeeNode:

@@ -79,6 +79,8 @@ class Organisation:
     people: People = field(default_factory=lambda: People(()))
     budget: Budget = Budget()  # noqa: RUF009  (frozen)
     model: Mapping[str, str] = field(default_factory=dict)
+    views: Mapping[str, str] = field(default_factory=dict)
+    """File that a connection names under `known` → its text, as it stood when the organisation was read."""
     specs: Mapping[str, CapabilitySpec] = field(default_factory=dict)
     """Declarations of everything its employees can do."""
 

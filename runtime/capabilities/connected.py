@@ -41,6 +41,7 @@ def connect(
     sql: SqlSettings,
     http: HttpSettings,
     secrets: Secrets | None = None,
+    views: Mapping[str, str] | None = None,
 ) -> Connected:
     """Return the capabilities of the connections of one organisation; nothing is opened before it is used.
 
@@ -48,11 +49,12 @@ def connect(
         folder: the organisation's folder; paths in connections are relative to it.
         home: where local services keep their state.
         time_zone: IANA name; the wall clock of `known_at` in queries.
+        views: texts of the files that connections name under `known`, as they were pinned; else they are read.
     """
     connected = Connected()
     for name, connection in connections.items():
         if not isinstance(connection, HttpConnection):
-            query = SqlQuery(name, connection, folder=folder, time_zone=time_zone, settings=sql)
+            query = SqlQuery(name, connection, folder=folder, time_zone=time_zone, settings=sql, views=views)
             connected.sql[name] = query
             connected.capabilities.append(query)
             continue

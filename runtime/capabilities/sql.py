@@ -34,12 +34,20 @@ class Source(Protocol):
         ...
 
 
-def source_for(name: str, connection: SqlConnection, *, folder: Path, time_zone: str, settings: SqlSettings) -> Source:
+def source_for(
+    name: str,
+    connection: SqlConnection,
+    *,
+    folder: Path,
+    time_zone: str,
+    settings: SqlSettings,
+    views: Mapping[str, str] | None = None,
+) -> Source:
     """Return what answers the queries of a connection; nothing is opened yet."""
     zone = ZoneInfo(time_zone)
     match connection:
         case DuckdbConnection():
-            return DuckdbSource(name, connection, folder=folder, zone=zone)
+            return DuckdbSource(name, connection, folder=folder, zone=zone, views=views)
         case SqliteConnection():
             return SqliteSource(name, connection, folder=folder, zone=zone)
         case UrlConnection():
@@ -50,12 +58,19 @@ class SqlQuery:
     """The capability. Arguments beside `sql` are the query's named parameters."""
 
     def __init__(
-        self, name: str, connection: SqlConnection, *, folder: Path, time_zone: str, settings: SqlSettings
+        self,
+        name: str,
+        connection: SqlConnection,
+        *,
+        folder: Path,
+        time_zone: str,
+        settings: SqlSettings,
+        views: Mapping[str, str] | None = None,
     ) -> None:
         self.spec = sql_spec(name, connection, settings)
         self._name = name
         self._settings = settings
-        self._source = source_for(name, connection, folder=folder, time_zone=time_zone, settings=settings)
+        self._source = source_for(name, connection, folder=folder, time_zone=time_zone, settings=settings, views=views)
 
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult:
         """Return rows as objects, the columns in order, and how many rows there are."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -38,8 +38,17 @@ _KEPT = 4
 class DuckdbSource:
     """One data file. Each query gets a connection of its own from a small pool, so queries run side by side."""
 
-    def __init__(self, name: str, connection: DuckdbConnection, *, folder: Path, zone: ZoneInfo) -> None:
+    def __init__(
+        self,
+        name: str,
+        connection: DuckdbConnection,
+        *,
+        folder: Path,
+        zone: ZoneInfo,
+        views: Mapping[str, str] | None = None,
+    ) -> None:
         self._name = name
+        self._views = views or {}
         self._connection = connection
         self._folder = folder
         self._zone = zone
@@ -62,7 +71,7 @@ class DuckdbSource:
                 raise QueryStopped from None
             except duckdb.Error as error:
                 raise self._query_fault(error) from error
-        return to_table(query, columns, rows, data_sha256=sha256_of(state))
+        return to_table(query, columns, rows, data_sha256=sha256_of(state), views=self._texts())
 
     def close(self) -> None:
         """Close the idle connections."""
@@ -104,7 +113,7 @@ class DuckdbSource:
             connection.execute("SET threads = 1")  # sums of several threads differ in the last digit from run to run
             connection.execute("SET VARIABLE known_at = TIMESTAMP '0001-01-01'")
             for file in self._connection.known:
-                connection.execute(self._read_known(file))
+                connection.execute(self._text(file))
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
         except (duckdb.Error, CapabilityFailed) as error:
@@ -112,7 +121,12 @@ class DuckdbSource:
             raise self._views_fault(error) from error
         return connection
 
-    def _read_known(self, file: str) -> str:
+    def _texts(self) -> dict[str, str]:
+        return {file: self._text(file) for file in self._connection.known}
+
+    def _text(self, file: str) -> str:
+        if file in self._views:
+            return self._views[file]
         try:
             return (self._folder / file).read_text(encoding="utf-8")
         except OSError as error:

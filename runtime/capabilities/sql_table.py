@@ -31,10 +31,10 @@ class Query:
     rows: int
     """Rows at most; more is an error."""
 
-    @property
-    def sha256(self) -> str:
-        """Hash of the text and its parameters."""
-        return sha256({"sql": self.sql, "parameters": clean(self.parameters)})
+    def sha256(self, views: Mapping[str, str] | None = None) -> str:
+        """Hash of the text, its parameters, and the texts of the views it stands on."""
+        asked: dict[str, Json] = {"sql": self.sql, "parameters": clean(self.parameters)}
+        return sha256({**asked, "views": dict(views)} if views else asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,12 @@ class Interrupt:
 
 
 def to_table(
-    query: Query, columns: Sequence[str], rows: Sequence[Sequence[Any]], *, data_sha256: str | None = None
+    query: Query,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    data_sha256: str | None = None,
+    views: Mapping[str, str] | None = None,
 ) -> Table:
     """Return the rows as objects of plain values; `rows` holds one more than allowed when there are too many."""
     twice = sorted({name for name in columns if columns.count(name) > 1})
@@ -96,7 +101,7 @@ def to_table(
             limit=query.rows,
         )
     plain = [dict(zip(columns, (plain_value(value) for value in row), strict=True)) for row in rows]
-    return Table(tuple(columns), plain, query.sha256, data_sha256)
+    return Table(tuple(columns), plain, query.sha256(views), data_sha256)
 
 
 def plain_value(value: Any) -> Json:

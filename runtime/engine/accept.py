@@ -50,12 +50,12 @@ def unmet_checks(checks: Iterable[str], values: Mapping[str, Json]) -> list[Unme
     return found
 
 
-def require_checks(step: str, checks: Iterable[str], values: Mapping[str, Json]) -> None:
-    """Return when every check holds; raise NotAccepted with those that do not."""
+def require_checks(whose: str, checks: Iterable[str], values: Mapping[str, Json]) -> None:
+    """Return when every check holds; raise NotAccepted with those that do not. `whose` says what was checked."""
     failing = unmet_checks(checks, values)
     if failing:
         told = "; ".join(f"`{item.check}` ({item.why})" for item in failing)
-        raise NotAccepted(f"The result of step {step} is not accepted: {told}.", checks=[i.check for i in failing])
+        raise NotAccepted(f"The result of {whose} is not accepted: {told}.", checks=[i.check for i in failing])
 
 
 def require_calls(step: str, wanted: Sequence[str], called: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ from typing import cast
 
 from pydantic import ValidationError
 
-from contracts import Action, CardId, Json, OrderState, Problem, StatusReport, Step, TaskOrder, Usage
+from contracts import Action, CardId, Json, OrderState, Problem, StatusReport, Step, TaskOrder
 from runtime.bindings import BindingFault, Reference, references, resolve
 from runtime.canonical import to_bytes
 from runtime.engine.context import Run, clean_data
@@ -68,7 +68,7 @@ async def delegate_step(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft
         seconds=report.usage.seconds,
         query_sha256=source.query_sha256,
         data_sha256=source.data_sha256,
-        usage=report.usage + Usage(steps=1),
+        usage=report.usage,
         uses=source.uses,
         order_id=child.order_id,
         sealed=report.evidence,

@@ -196,7 +196,7 @@ def _suspicions(step: Step, scope: Scope) -> list[Any]:
 
 def _require_accepted(step: Step, scope: Scope, output: Json, result: Result) -> None:
     require_calls(step.id, step.must_call, {*result.uses, result.use or ""})
-    require_checks(step.id, step.accept, scope.after(step.id, output).values)
+    require_checks(f"step {step.id}", step.accept, scope.after(step.id, output).values)
 
 
 async def _hold(

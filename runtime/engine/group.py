@@ -36,6 +36,6 @@ async def run_group(run: Run, step: Step, scope: Scope, settle: Settle) -> Outco
             open_ends.append(outcome)
     if open_ends:
         return together(open_ends) or open_ends[0]
-    require_checks(step.id, step.accept, scope.after(step.id, output).values)
+    require_checks(f"step {step.id}", step.accept, scope.after(step.id, output).values)
     members = [(branch.id, (branch.id, scope.index)) for branch in step.parallel]
     return await finish_whole(run, step, scope.index, output, members)

@@ -14,12 +14,13 @@ from contracts import (
     StatusReport,
 )
 from runtime.bindings import BindingFault, references, resolve
+from runtime.engine.accept import require_checks
 from runtime.engine.compensate import cancelled
 from runtime.engine.context import Run
 from runtime.engine.graph import PlanCycle, order
 from runtime.engine.outcome import End, Outcome
 from runtime.engine.states import UnitState
-from runtime.errors import InvalidArguments
+from runtime.errors import CapabilityFailed, InvalidArguments
 
 
 async def report_on(run: Run, outcomes: Mapping[str, Outcome]) -> StatusReport:
@@ -31,6 +32,8 @@ async def report_on(run: Run, outcomes: Mapping[str, Outcome]) -> StatusReport:
             output = await _output(run, strict=state is OrderState.DONE)
         except InvalidArguments as error:
             state, problem = OrderState.FAILED, error.problem()
+    if state is OrderState.DONE and (unmet := await _unmet(run)) is not None:
+        state, output, problem = OrderState.FAILED, None, unmet
     return report(run, state, output=output, problem=problem)
 
 
@@ -77,6 +80,19 @@ def _stuck(run: Run) -> tuple[OrderState, Problem]:
     except PlanCycle as cycle:
         return OrderState.FAILED, InvalidArguments(f"{cycle} Break the ring.", ring=list(cycle.ring)).problem()
     return OrderState.CANCELLED, cancelled("The execution was cancelled before every step had begun.")
+
+
+async def _unmet(run: Run) -> Problem | None:
+    """Return which checks on the whole plan do not hold, if any."""
+    plan = run.order.plan
+    if not plan.accept:
+        return None
+    await run.outputs.fetch([step.id for step in plan.steps])
+    try:
+        require_checks("the plan", plan.accept, run.scope().values)
+    except CapabilityFailed as error:
+        return error.problem()
+    return None
 
 
 async def _output(run: Run, *, strict: bool) -> Json:

@@ -13,6 +13,7 @@ from runtime.clock import Clock
 from runtime.errors import ExecutionBusy, LedgerError
 from runtime.executor import states
 from runtime.executor.guard import Guard
+from runtime.executor.holder import is_gone
 from runtime.executor.port import Body, ExecutionRun
 from runtime.executor.record import Record
 from runtime.executor.states import ExecutionState
@@ -44,8 +45,10 @@ class Executor:
         """
         return await self._record.request(request, organisation_sha256, home, blobs)
 
-    async def run(self, execution_id: ExecutionId, reason: str = "asked") -> StatusReport:
+    async def run(self, execution_id: ExecutionId, reason: str = "asked", *, reopen: bool = False) -> StatusReport:
         """Work on the execution until it is finished or waits for people; a finished one only gives its report.
+
+        With `reopen`, one that failed or reached a limit goes on where it stopped; what was finished stays finished.
 
         Raises:
             NotFound: there is no such execution.
@@ -54,18 +57,19 @@ class Executor:
             LedgerUnavailable: the ledger went away; run it again later.
         """
         view = await self.view(execution_id)
-        if view.report is not None:
+        if view.report is not None and not (reopen and view.state is ExecutionState.STOPPED):
             return view.report
         lease = await self._claim(execution_id)
         try:
-            return await self._run_claimed(execution_id, lease, reason)
+            return await self._run_claimed(execution_id, lease, reason, reopen=reopen)
         finally:
             await self._release(lease)
 
     async def cancel(self, execution_id: ExecutionId, by: str) -> ExecutionView:
         """Ask for the execution to stop, and return how it stands: finished when nobody worked on it.
 
-        A process that works on it notices within a second, lets tools in progress end, and finishes it.
+        A process that works on it notices within a second, lets tools in progress end, and finishes it. Where nobody
+        does, this process takes back what has to be taken back.
         """
         view = await self.view(execution_id)
         if view.report is not None:
@@ -76,7 +80,10 @@ class Executor:
         if lease is None:
             return view
         try:
-            return await self._record.finish(execution_id, ended(view.root_order_id, OrderState.CANCELLED), lease)
+            if view.started_at is None:
+                return await self._record.finish(execution_id, ended(view.root_order_id, OrderState.CANCELLED), lease)
+            await self._run_claimed(execution_id, lease, "cancelled", reopen=False)
+            return await self.view(execution_id)
         finally:
             await self._release(lease)
 
@@ -100,9 +107,10 @@ class Executor:
             if view.state is ExecutionState.RUNNING and view.execution_id not in live
         ]
 
-    async def _run_claimed(self, execution_id: ExecutionId, lease: Lease, reason: str) -> StatusReport:
+    async def _run_claimed(self, execution_id: ExecutionId, lease: Lease, reason: str, *, reopen: bool) -> StatusReport:
         view = await self.view(execution_id)  # it may have moved before the lease was ours
-        if view.report is not None:
+        reopened = reopen and view.state is ExecutionState.STOPPED
+        if view.report is not None and not reopened:
             return view.report
         resumed = view.state is not ExecutionState.REQUESTED
         if resumed:
@@ -119,6 +127,7 @@ class Executor:
             home=view.home,
             trace_id=view.trace_id,
             resumed=resumed,
+            reopened=reopened,
             leases=(lease,),
             cancelled=lambda: guard.cancelled,
         )
@@ -141,6 +150,9 @@ class Executor:
         if lease is not None:
             return lease
         held = next(iter(await self._store.leases.live(execution_id)), None)
+        if held is not None and is_gone(held.holder):
+            await self._release(held)
+            return await self._claim(execution_id)
         who = "another process" if held is None else held.holder
         until = self._clock.now() if held is None else held.expires_at
         left_s = max(0, round((until - self._clock.now()).total_seconds()))
@@ -155,9 +167,7 @@ class Executor:
     async def _acquire(self, execution_id: ExecutionId) -> Lease | None:
         """Claim the execution; two claims of one process are strangers to each other as well."""
         holder = f"{self._holder}/{secrets.token_hex(4)}"
-        acquiring = asyncio.ensure_future(
-            self._store.leases.acquire(execution_id, holder, self._settings.lease_s)
-        )
+        acquiring = asyncio.ensure_future(self._store.leases.acquire(execution_id, holder, self._settings.lease_s))
         try:
             return await asyncio.shield(acquiring)
         except asyncio.CancelledError:  # stopped while the claim was on its way: nobody would give it back

@@ -61,7 +61,7 @@ class Guard:
         finally:
             stop()
         self.cancelled = True
-        await asyncio.sleep(self._settings.cancel_grace_s)
+        await asyncio.sleep(self._settings.cancel_most_s)
 
     async def _look(self, seen: asyncio.Event) -> None:
         """Wait for a commit of this process, and look for those of others."""

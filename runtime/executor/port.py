@@ -25,6 +25,8 @@ class ExecutionRun:
     trace_id: str
     resumed: bool
     """Whether there was a stretch before this one: fold the orders' streams before acting."""
+    reopened: bool
+    """Whether it had ended with a failure or at a limit: orders that ended so go on where they stopped."""
     leases: tuple[Lease, ...]
     """What every append of this stretch has to carry."""
     cancelled: Callable[[], bool]

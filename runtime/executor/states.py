@@ -19,6 +19,8 @@ class ExecutionState(StrEnum):
     """Begun; a process with a live lease works on it, or it is orphaned."""
     WAITING = "waiting"
     """Nothing can go on until a person answers; nobody works on it."""
+    STOPPED = "stopped"
+    """Ended with a failure or at a limit; may be taken up again once the cause is mended."""
     FINISHED = "finished"
     """Over; its report says how."""
 
@@ -29,6 +31,8 @@ RESUMED = "execution.resumed"
 WAITING = "execution.waiting"
 CANCEL_REQUESTED = "execution.cancel_requested"
 FINISHED = "execution.finished"
+STOPPED = "execution.finished, failed or at a limit"
+"""The same event, when its report leaves something to be taken up again."""
 
 UNFINISHED = (REQUESTED, STARTED, RESUMED, WAITING, CANCEL_REQUESTED)
 
@@ -42,9 +46,13 @@ LIFE: Mapping[tuple[ExecutionState, str], ExecutionState] = {
     (_S.RUNNING, WAITING): _S.WAITING,
     (_S.RUNNING, CANCEL_REQUESTED): _S.RUNNING,
     (_S.RUNNING, FINISHED): _S.FINISHED,
+    (_S.RUNNING, STOPPED): _S.STOPPED,
     (_S.WAITING, RESUMED): _S.RUNNING,
     (_S.WAITING, CANCEL_REQUESTED): _S.WAITING,
     (_S.WAITING, FINISHED): _S.FINISHED,
+    (_S.REQUESTED, STOPPED): _S.STOPPED,
+    (_S.WAITING, STOPPED): _S.STOPPED,
+    (_S.STOPPED, RESUMED): _S.RUNNING,
 }
 
 

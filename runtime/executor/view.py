@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from contracts import CardId, Event, ExecutionId, ExecutionRequest, OrderId, QuestionId, StatusReport, asked_id
+from contracts import (
+    CardId,
+    Event,
+    ExecutionId,
+    ExecutionRequest,
+    OrderId,
+    OrderState,
+    QuestionId,
+    StatusReport,
+    asked_id,
+)
 from runtime.errors import NotFound
 from runtime.executor import states
 from runtime.executor.states import ExecutionState, state_after
@@ -64,9 +74,11 @@ def fold_execution(execution_id: ExecutionId, events: Sequence[Event]) -> Execut
 def apply(view: ExecutionView, event: Event) -> ExecutionView:
     """Return the execution after one more event."""
     data = event.data or {}
+    report = StatusReport.read(_object(data.get("report"))) if event.type == states.FINISHED else None
+    again = report is not None and report.state in (OrderState.FAILED, OrderState.PARTIAL)
     view = replace(
         view,
-        state=state_after(view.state, event.type),
+        state=state_after(view.state, states.STOPPED if again else event.type),
         version=event.stream_version,
         updated_at=event.time,
     )
@@ -74,13 +86,12 @@ def apply(view: ExecutionView, event: Event) -> ExecutionView:
         case states.STARTED:
             return replace(view, started_at=event.time, holder=str(data.get("holder")))
         case states.RESUMED:
-            return replace(view, holder=str(data.get("holder")), waiting_for=())
+            return replace(view, holder=str(data.get("holder")), waiting_for=(), report=None, finished_at=None)
         case states.WAITING:
             return replace(view, waiting_for=_ids(data.get("for")))
         case states.CANCEL_REQUESTED:
             return replace(view, cancel_requested_by=str(data.get("by")))
         case states.FINISHED:
-            report = StatusReport.read(_object(data.get("report")))
             return replace(view, report=report, finished_at=event.time, waiting_for=())
     return view
 

@@ -1,4 +1,7 @@
-"""What may be stored: checks an append before it reaches the writer, and turns its data into exact bytes."""
+"""What may be stored: checks an append before it reaches the writer, and turns its data into exact bytes.
+
+This is also where secrets are taken out of every event, whoever wrote it.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from contracts import ExecutionId
 from runtime.canonical import MAX_DEPTH, clean, clean_text, to_bytes
 from runtime.ledger.port import Append, NewEvent
 from runtime.ledger.rows import EventRow, new_event_id
+from runtime.telemetry.redaction import redact
 
 PAYLOAD_BYTES = 8 * 1024 * 1024
 """Larger data belongs in the blob store; servers limit what one statement may carry."""
@@ -109,7 +113,7 @@ def _check_type(event_type: str) -> None:
 def _payload(stream: str, event: NewEvent) -> bytes:
     _check_type(event.type)
     try:
-        payload = to_bytes(event.data)
+        payload = to_bytes(redact(event.data))
     except (TypeError, ValueError, RecursionError) as error:
         raise _unfit(stream, event, f"is not JSON that can be stored ({error}); clean it first") from error
     if len(payload) > PAYLOAD_BYTES:

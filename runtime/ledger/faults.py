@@ -10,8 +10,7 @@ from sqlalchemy.exc import DBAPIError
 from runtime.errors import LedgerError, LedgerUnavailable, SchemaMismatch
 
 _LOCKED = (
-    "Another program holds the ledger {address} locked for writing. "
-    "Wait for it, or end it, then run the command again."
+    "Another program holds the ledger {address} locked for writing. Wait for it, or end it, then run the command again."
 )
 _FULL = "The disk of the ledger {address} is full; nothing was written. Free some space, then run the command again."
 _SQLITE: Mapping[str, str] = {

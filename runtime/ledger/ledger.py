@@ -52,9 +52,7 @@ class SqlLedger:
     async def read_all(self, *, after: int = 0, limit: int = 1_000) -> list[Event]:
         """Return events with a position greater than `after`, in order."""
         events = schema.events
-        return await self._read(
-            _events().where(events.c.position > after).order_by(events.c.position).limit(limit)
-        )
+        return await self._read(_events().where(events.c.position > after).order_by(events.c.position).limit(limit))
 
     async def streams(
         self, kind: str, *, organisation: str | None = None, last_types: Sequence[str] = (), prefix: str = ""

@@ -104,9 +104,7 @@ class Transaction:
                 ),
             )
         else:
-            self.run(
-                self.statements.move_head, last.version, last.chain_sha256, last.type, last.time, last.stream
-            )
+            self.run(self.statements.move_head, last.version, last.chain_sha256, last.type, last.time, last.stream)
         self._heads[last.stream] = Head(last.version, last.chain_sha256)
 
 

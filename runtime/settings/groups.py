@@ -73,6 +73,8 @@ class ExecutorSettings(Group):
     """How often it renews."""
     cancel_grace_s: float = Field(default=2.0, gt=0)
     """How long tools in progress get to end after a cancel."""
+    cancel_most_s: float = Field(default=60.0, gt=0)
+    """How long a cancelled execution gets to take back what it did before it is stopped."""
 
 
 class SlotSettings(Group):

@@ -15,8 +15,8 @@ ROOMS = [*PACKAGES, "tests", "examples", "bench", "docs"]
 
 
 def tracked() -> list[Path]:
-    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    return [ROOT / name for name in names if (ROOT / name).is_file()]
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in listed.splitlines() if (ROOT / name).is_file()]
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -47,7 +47,9 @@ def test_no_tracked_file_names_a_registry_or_a_path_of_a_machine() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("lock", ["requirements.txt", "requirements-dev.txt", "examples/three_airports/requirements.txt"])
+@pytest.mark.parametrize(
+    "lock", ["requirements.txt", "requirements-dev.txt", "examples/three_airports/requirements.txt"]
+)
 def test_every_pinned_dependency_carries_hashes(lock: str) -> None:
     entries = re.split(r"\n(?=\S)", (ROOT / lock).read_text())
     pinned = [entry for entry in entries if "==" in entry and not entry.startswith("#")]
@@ -61,6 +63,7 @@ def test_the_pinned_dependencies_are_the_declared_ones() -> None:
 
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     names = {re.split(r"[><=\[]", each)[0] for each in declared}
-    pinned = {line.split("==")[0].split("[")[0] for line in (ROOT / "requirements.txt").read_text().splitlines() if "==" in line}
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    pinned = {line.split("==")[0].split("[")[0] for line in lines if "==" in line}
 
     assert names - pinned == set()

@@ -20,9 +20,7 @@ def board(store: SqlStore) -> LedgerBlackboard:
 
 
 def board_of(store: SqlStore, execution_id: ExecutionId) -> LedgerBlackboard:
-    return LedgerBlackboard(
-        store.ledger, execution_id, organisation="acme", settings=BlackboardSettings(value_kib=1)
-    )
+    return LedgerBlackboard(store.ledger, execution_id, organisation="acme", settings=BlackboardSettings(value_kib=1))
 
 
 def written(board: LedgerBlackboard, key: str, value: Json, version: int = 0) -> Append:

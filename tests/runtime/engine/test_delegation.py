@@ -32,7 +32,7 @@ async def test_another_employee_gets_an_order_and_its_output_comes_back(
     assert world.staff is not None
     (child,) = world.staff.orders
     assert (child.employee, report.output) == ("analyst", {"day": "2013-02-08"})
-    assert report.usage.steps == 2
+    assert report.usage.steps == 1
     assert await world.kinds(order) == ["order.accepted", "step.dispatched", "step.finished", "order.finished"]
 
 

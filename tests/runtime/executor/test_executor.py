@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from runtime.settings import ExecutorSettings
 from tests.fakes.clock import HandClock
 
 pytestmark = pytest.mark.anyio
-FAST = ExecutorSettings(lease_s=15, renew_s=0.01, cancel_grace_s=0.05)
+FAST = ExecutorSettings(lease_s=15, renew_s=0.01, cancel_grace_s=0.05, cancel_most_s=0.05)
 Work = Callable[[ExecutionRun], Awaitable[StatusReport]]
 
 
@@ -317,6 +319,60 @@ async def test_a_cancel_from_another_process_is_noticed_within_a_second(
     async with asyncio.timeout(1):
         assert (await running).state is OrderState.CANCELLED
     await other.close()
+
+
+async def test_a_waiting_execution_that_is_cancelled_gets_to_take_back_what_it_did(
+    store: SqlStore, clock: HandClock
+) -> None:
+    async def wait_or_take_back(run: ExecutionRun) -> StatusReport:
+        return report(run, OrderState.CANCELLED if run.cancelled() else OrderState.WAITING)
+
+    doing = Doing(wait_or_take_back)
+    one = Executor(store, clock, FAST, doing, "host:1")
+    execution_id = await started(one)
+    await one.run(execution_id)
+
+    view = await one.cancel(execution_id, "ana")
+
+    assert view.report is not None and view.report.state is OrderState.CANCELLED
+    assert [run.cancelled() for run in doing.runs] == [False, True]
+
+
+@pytest.mark.parametrize("state", [OrderState.FAILED, OrderState.PARTIAL])
+async def test_what_failed_is_taken_up_again_only_when_asked(
+    store: SqlStore, clock: HandClock, state: OrderState
+) -> None:
+    states = iter([state, OrderState.DONE])
+
+    async def work(run: ExecutionRun) -> StatusReport:
+        return report(run, next(states))
+
+    doing = Doing(work)
+    one = Executor(store, clock, FAST, doing, "host:1")
+    execution_id = await started(one)
+
+    assert [(await one.run(execution_id)).state for _ in range(2)] == [state, state]
+    assert (await one.run(execution_id, "mended", reopen=True)).state is OrderState.DONE
+    assert (await one.run(execution_id, "again", reopen=True)).state is OrderState.DONE
+    assert [run.reopened for run in doing.runs] == [False, True]
+
+
+async def test_the_lease_of_a_process_that_died_here_is_taken_at_once(
+    sqlite_store: SqlStore, clock: HandClock, dead_holder: str
+) -> None:
+    one = executor(sqlite_store, clock, done)
+    execution_id = await started(one)
+    await sqlite_store.leases.acquire(execution_id, dead_holder, 15)
+
+    assert (await one.run(execution_id)).state is OrderState.DONE
+
+
+@pytest.fixture
+def dead_holder() -> str:
+    """The name of a process of this machine that has ended."""
+    tell = "from runtime.executor.holder import this_process; print(this_process())"
+    told = subprocess.run([sys.executable, "-c", tell], capture_output=True, text=True, check=True)
+    return f"{told.stdout.strip()}/ab12"
 
 
 async def test_executions_are_listed_oldest_first(store: SqlStore, clock: HandClock) -> None:
