@@ -30,7 +30,7 @@ from console.views import (
 )
 from console.watching import Watching
 from console.wiring import all_builtin_specs
-from contracts import CardId, Event, ExecutionId, Id, MetricDefinition, Question, QuestionId
+from contracts import CardId, Event, ExecutionId, Id, MetricDefinition, OrderState, Question, QuestionId
 from runtime.clock import Clock
 from runtime.settings.load import Settings
 
@@ -84,7 +84,10 @@ class SiliconApplication:
 
     async def cancel(self, execution_id: ExecutionId, *, by: str | None) -> ExecutionOutcome:
         """Cancel the execution and everything below it."""
-        return await self._running.cancel(execution_id, by=by)
+        outcome = await self._running.cancel(execution_id, by=by)
+        if outcome.state is OrderState.CANCELLED:
+            await self._deciding.withdraw(execution_id, "the execution was cancelled")
+        return outcome
 
     async def executions(self, *, organisation: str | None, limit: int) -> Sequence[ExecutionRow]:
         """Return executions, newest first."""

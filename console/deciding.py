@@ -58,6 +58,15 @@ class Deciding:
         )
         return await self._standing(decided)
 
+    async def withdraw(self, execution_id: ExecutionId, reason: str) -> None:
+        """Take back every open card of an execution that will not go on."""
+        store = await self._resources.store()
+        for stream in await self._open_streams():
+            view = await self._card(stream)
+            if view.is_open and view.card.execution_id == execution_id:
+                gateway = ApprovalGateway(store, self._resources.clock, People(()), view.card.organisation)
+                await gateway.withdraw(view.card.card_id, reason)
+
     async def questions(self) -> Sequence[Question]:
         """Return open questions, oldest first."""
         return await (await self._resources.questions()).open_questions()

@@ -36,7 +36,7 @@ def clean(value: Any, *, depth: int = MAX_DEPTH) -> Json:
         case None | bool():
             return value
         case str():
-            return clean_text(value)
+            return clean_text(str(value))  # an id or a member of an enumeration becomes plain text
         case int():
             return int(value)
         case float():

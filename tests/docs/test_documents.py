@@ -75,7 +75,8 @@ def test_every_documented_command_does_what_the_document_shows(document: Path, t
             line = ULID.sub(lambda match: variables.get(match[0], match[0]), command.line)
             ran = subprocess.run(
                 ["bash", "-c", line],
-                cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL, check=False,
+                cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False,
+                stdin=subprocess.DEVNULL,
             )  # fmt: skip
             printed = ran.stdout + ran.stderr
             assert ran.returncode in command.exits, f"$ {line}\n{printed}"

@@ -123,7 +123,8 @@ def waiting_before(tmp_path_factory: pytest.TempPathFactory, example: Path) -> t
 def waiting(tmp_path: Path, waiting_before: tuple[Path, dict[str, Any]]) -> Iterator[tuple[Desk, dict[str, Any]]]:
     """A person whose execution waits for a decision, and what `run` said about it."""
     folder, said = waiting_before
-    shutil.copytree(folder / ".silicon", tmp_path / ".silicon")
-    desk = _desk(tmp_path)
+    own = tmp_path / "waiting"
+    shutil.copytree(folder / ".silicon", own / ".silicon")
+    desk = _desk(own)
     yield desk, said
     desk.stop_services()

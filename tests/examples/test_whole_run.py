@@ -115,8 +115,7 @@ def test_killed_in_the_middle_it_resumes_to_the_same_report_byte_for_byte(
     (row,) = desk.json("runs")["executions"]
     resumed = desk.json("resume", row["execution_id"], exits=3)
 
-    # A resumed desk has the same folder layout only below its own execution, so the bytes are what is compared.
-    assert report_of(resumed, desk) == (undisturbed.folder / said["products"][0]["path"]).read_bytes()
+    assert report_of(resumed, desk) == report_of(said, undisturbed)
     assert finished_steps(desk) > before >= 6
     assert desk.json("audit", "verify")["faults"] == []
 
@@ -201,7 +200,7 @@ def test_data_faults_raise_their_own_card_and_the_mark_names_its_undo(desk: Desk
 def test_a_cancelled_execution_says_so_and_its_card_cannot_be_decided(waiting: tuple[Desk, dict[str, Any]]) -> None:
     desk, said = waiting
 
-    cancelled = desk.json("cancel", said["execution_id"], exits=1)
+    cancelled = desk.json("cancel", said["execution_id"])
     decided = desk.json("approvals", "decide", said["cards"][0]["id"], "notify", *APPROVER, exits=1)
 
     assert cancelled["state"] == "cancelled"
@@ -211,11 +210,11 @@ def test_a_cancelled_execution_says_so_and_its_card_cannot_be_decided(waiting: t
 def test_the_whole_day_is_reviewed_by_every_desk(desk: Desk, example: Path) -> None:
     said = desk.json("run", str(example), "Review the whole day", "--at", "2013-02-12T23:00", exits=3)
     for card in said["cards"]:
-        person = "data-steward" if card["policy"] == "records" else "duty-manager"
-        ended = desk.json("approvals", "decide", card["id"], "nothing", "--as", person, exits=None)["execution"]
+        ended = desk.json("approvals", "decide", card["id"], "nothing", "--as", card["deciders"][0], exits=None)
 
-    assert ended["state"] == "done"
-    assert {product["title"] for product in ended["products"]} >= {"Review of 2013-02-12"}
+    execution = ended["execution"]
+    assert execution["state"] == "done"
+    assert {product["title"] for product in execution["products"]} >= {"Review of 2013-02-12"}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write to read-only files")

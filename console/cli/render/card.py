@@ -102,6 +102,8 @@ def card_data(standing: CardStanding, output: Output) -> dict[str, Any]:
         "state": standing.state.value,
         "outcome": standing.outcome.value if standing.outcome else None,
         "option": standing.option,
+        "policy": card.policy,
+        "deciders": list(standing.deciders),
         "question": in_language(card.question, language),
         "impact": in_language(card.impact, language),
         "options": [
