@@ -38,6 +38,11 @@ SPEC = CapabilitySpec(
             type=ValueType.OBJECT, required=False,
             description="Verdict → the skill's own word for it, as in {condition: weather}.",
         ),
+        "names": Parameter(
+            type=ValueType.OBJECT, required=False,
+            description="How the statement says it, one text or one for each language: `unit` (flights), `hit` "
+            "(cancelled), `condition` (bad weather), and dimensions.",
+        ),
         "thresholds": Parameter(
             type=ValueType.OBJECT, required=False, description="Numbers of the rule that are not to be the usual ones."
         ),
@@ -65,7 +70,7 @@ SPEC = CapabilitySpec(
 """What it is. The rule stands in `agents/cognition/reason`."""
 
 _TEXT_OF = {
-    Verdict.CONDITION: "finding-condition",
+    Verdict.CONDITION: "finding-explained",
     Verdict.SLICE: "finding-slice",
     Verdict.NOT_EXPLAINED: "finding-not-explained",
     Verdict.NOTHING_UNUSUAL: "finding-nothing-unusual",
@@ -85,7 +90,7 @@ class AttributeCapability:
         """Judge the period, and tell it as a finding."""
         found = await asyncio.to_thread(_attribute, arguments)
         word = _word(found.verdict, arguments.get("words"))
-        statement = self._say_in(context.order.language)(_TEXT_OF[found.verdict], **_facts(found, word))
+        statement = _statement(found, self._say_in(context.order.language), arguments.get("names"), context)
         numbers = clean({**asdict(found), "rate": found.hits / found.n if found.n else None})
         if not isinstance(numbers, dict):
             raise TypeError("An attribution is an object.")
@@ -150,20 +155,39 @@ def _word(verdict: Verdict, words: Json) -> str:
     return str(words.get(verdict.value, verdict.value)) if isinstance(words, dict) else verdict.value
 
 
-def _facts(found: Attribution, word: str) -> dict[str, object]:
+def _statement(found: Attribution, say: Say, names: Json, context: CallContext) -> str:
+    """Return the answer in a sentence of the order's language."""
+    given = names if isinstance(names, dict) else {}
+
+    def name_of(key: str, default: str) -> str:
+        text = given.get(key, default)
+        if isinstance(text, dict):
+            text = text.get(context.order.language, text.get("en", default))
+        return str(text)
+
+    nouns = {key: name_of(key, say(f"finding-{key}")) for key in ("unit", "hit", "condition")}
+    return say(_TEXT_OF[found.verdict], **nouns, **_facts(found, name_of))
+
+
+def _facts(found: Attribution, name_of: Callable[[str, str], str]) -> dict[str, object]:
     """Return what the statement may name."""
     return {
-        "word": word,
         "n": found.n,
         "hits": found.hits,
         "rate": _percent(found.hits / found.n if found.n else 0.0),
         "usual": _percent(found.usual_rate),
         "excess": round(found.excess),
-        "causes": ", ".join(f"{cause.dimension} {cause.value} ({cause.hits} / {cause.n})" for cause in found.causes),
-        "also": ", ".join(f"{other.dimension} {other.value}" for other in found.also),
-        "share": _percent(min(found.condition.share, 1.0)) if found.condition else "",
+        "causes": ", ".join(
+            f"{name_of(cause.dimension, cause.dimension)} {cause.value} ({cause.hits} / {cause.n})"
+            for cause in found.causes
+        ),
+        "share": _whole_percent(found.condition.share) if found.condition else "",
         "sites": ", ".join(site.site for site in found.condition.sites) if found.condition else "",
     }
+
+
+def _whole_percent(share: float) -> str:
+    return f"{100 * min(share, 1.0):.0f} %"
 
 
 def _percent(share: float) -> str:

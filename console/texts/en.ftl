@@ -296,8 +296,11 @@ card-doubt-stop-cost = None.
 
 ## Findings: what an excess is due to
 
-finding-condition = The cause is { $word }: { $hits } of { $n } ({ $rate }, usually { $usual }), { $excess } more than usual; it covers { $share } of that, at { $sites }.
-finding-slice = { $causes } stands out: { $hits } of { $n } in all ({ $rate }, usually { $usual }), { $excess } more than usual, and the rest is as usual without it.
-finding-not-explained = { $hits } of { $n } ({ $rate }, usually { $usual }), { $excess } more than usual: { $word }.
-finding-nothing-unusual = { $hits } of { $n } ({ $rate }): nothing unusual, usually it is { $usual }.
-finding-inconclusive = { $hits } of { $n }: there is too little to say.
+finding-condition = the condition
+finding-unit = cases
+finding-hit = counted
+finding-explained = Cause: { $condition }. { $hits } of { $n } { $unit } { $hit } ({ $rate }, usually { $usual }), { $excess } more than usual; { $share } of these lie under it, at { $sites }.
+finding-slice = Cause: { $causes }. { $hits } of { $n } { $unit } { $hit } in all ({ $rate }, usually { $usual }), { $excess } more than usual; the rest is as usual without it.
+finding-not-explained = Not explained by the data: { $hits } of { $n } { $unit } { $hit } ({ $rate }, usually { $usual }), { $excess } more than usual.
+finding-nothing-unusual = Nothing unusual: { $hits } of { $n } { $unit } { $hit } ({ $rate }, usually { $usual }).
+finding-inconclusive = Too little to say: { $hits } of { $n } { $unit } { $hit }.

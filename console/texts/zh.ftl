@@ -241,8 +241,11 @@ card-doubt-stop-cost = 无。
 
 ## 结论：超出部分的原因
 
-finding-condition = 原因是{ $word }：{ $n } 中有 { $hits }（{ $rate }，平常 { $usual }），比平常多 { $excess }；其中 { $share } 发生在有此情况的地方：{ $sites }。
-finding-slice = { $causes } 明显突出：总计 { $n } 中有 { $hits }（{ $rate }，平常 { $usual }），比平常多 { $excess }，除去它其余正常。
-finding-not-explained = { $n } 中有 { $hits }（{ $rate }，平常 { $usual }），比平常多 { $excess }：{ $word }。
-finding-nothing-unusual = { $n } 中有 { $hits }（{ $rate }）：没有异常，平常是 { $usual }。
-finding-inconclusive = { $n } 中有 { $hits }：数据太少，无法判断。
+finding-condition = 已知情况
+finding-unit = 项
+finding-hit = 符合
+finding-explained = 原因：{ $condition }。{ $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }），比平常多 { $excess } 个；其中 { $share } 在此影响之下，涉及 { $sites }。
+finding-slice = 原因：{ $causes }。总计 { $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }），比平常多 { $excess } 个；除去它其余正常。
+finding-not-explained = 数据无法解释：{ $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }），比平常多 { $excess } 个。
+finding-nothing-unusual = 没有异常：{ $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }）。
+finding-inconclusive = 数据太少，无法判断：{ $n } 个{ $unit }中 { $hits } 个{ $hit }。

@@ -103,7 +103,6 @@ def card_data(standing: CardStanding, output: Output) -> dict[str, Any]:
         "outcome": standing.outcome.value if standing.outcome else None,
         "option": standing.option,
         "policy": card.policy,
-        "deciders": list(standing.deciders),
         "question": in_language(card.question, language),
         "impact": in_language(card.impact, language),
         "options": [

@@ -15,10 +15,6 @@ from tests.governance.cards import order
 pytestmark = pytest.mark.anyio
 
 
-def say(key: str, /, **facts: object) -> str:
-    return f"{key}: {facts['hits']} of {facts['n']}, {facts['word']}, usual {facts['usual']}, {facts['sites']}"
-
-
 def arguments(**changes: Any) -> dict[str, Json]:
     def cell(origin: str, condition: str, n: int, hits: int) -> Json:
         return {"origin": origin, "carrier": "AA", "hour": 10, "condition": condition, "n": n, "hits": hits}
@@ -30,6 +26,7 @@ def arguments(**changes: Any) -> dict[str, Json]:
         "slices": {"carrier": ["origin", "hour"]},
         "site": "origin",
         "words": {"condition": "weather"},
+        "names": {"unit": "flights", "hit": {"en": "cancelled", "zh": "取消"}, "condition": {"en": "bad weather"}},
     }
     return {**values, **changes}
 
@@ -41,13 +38,16 @@ def context() -> CallContext:
 
 @pytest.fixture
 def attribute() -> AttributeCapability:
-    return AttributeCapability(lambda _: say)
+    return AttributeCapability(say_in)
 
 
 async def test_the_verdict_comes_in_the_skills_own_word_with_its_numbers(attribute: AttributeCapability) -> None:
     output = (await attribute.call(arguments(), context())).output
     assert (output["verdict"], output["n"], output["hits"]) == ("weather", 600, 203)
-    assert output["statement"] == "finding-condition: 203 of 600, weather, usual 1.0 %, EWR"
+    assert output["statement"] == (
+        "Cause: bad weather. 203 of 600 flights cancelled (33.8 %, usually 1.0 %), 197 more than usual; "
+        "100 % of these lie under it, at EWR."
+    )
     assert output["rate"] == pytest.approx(203 / 600)
     assert output["condition"]["holds"] is True
     assert set(attribute.spec.gives) <= set(output)
