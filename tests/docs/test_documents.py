@@ -21,7 +21,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(
-    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md")]
+    {ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md")}
 )
 SHOWING = [each for each in DOCUMENTS if re.search(r"^```console$", each.read_text(), re.M)]
 
