@@ -9,7 +9,7 @@ from rich.text import Text
 
 from console.cli.exits import Exit
 from console.cli.output import Output
-from console.cli.words import shell
+from console.cli.words import command_line
 from runtime.errors import InvalidArguments, NotFound, SiliconError
 
 
@@ -38,7 +38,7 @@ def tell_interrupted(output: Output, execution_id: str | None) -> Exit:
     if execution_id is None:
         message, facts = output.say("interrupted"), {}
     else:
-        command = shell("silicon", "resume", execution_id)
+        command = command_line("resume", execution_id)
         message = output.say("interrupted-resumable", command=command)
         facts = {"execution_id": execution_id, "command": command}
     output.data({"error": {"code": "INTERRUPTED", "message": message, "facts": facts}})

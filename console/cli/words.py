@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 
 from contracts import Text
 
+NAME = "silicon"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
@@ -44,6 +49,17 @@ def one_line(text: str, length: int) -> str:
     return flat if len(flat) <= length else flat[: length - 1].rstrip() + "…"
 
 
-def shell(*words: str) -> str:
-    """Return a command as it can be pasted into a shell."""
-    return shlex.join(words)
+def command_line(*words: str) -> str:
+    """Return a command of this program as it can be pasted into the shell it was started from."""
+    return shlex.join((program(), *words))
+
+
+@cache
+def program() -> str:
+    """Return what starts this program: its name where the shell finds it by that, else its path."""
+    started = Path(sys.argv[0])
+    found = shutil.which(NAME)
+    if started.name != NAME or (found is not None and Path(found).resolve() == started.resolve()):
+        return NAME
+    here = Path.cwd()
+    return str(started.resolve().relative_to(here)) if started.resolve().is_relative_to(here) else str(started)

@@ -1,4 +1,7 @@
-"""Secrets by name: from the environment, or from a file in the folder of secrets. Never kept, never shown."""
+"""Secrets by name: from the environment, or from a file in the folder of secrets. Never kept, never shown.
+
+A secret that was looked up is blotted out of every event and log line from then on.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from runtime.errors import PermissionRefused
+from runtime.telemetry.redaction import register
 
 SECRETS_FOLDER = Path("/run/secrets")
 """Where container platforms put secrets, one file each."""
@@ -21,13 +25,14 @@ class Secrets:
 
     def get(self, name: str) -> str:
         """Return the secret; raise PermissionRefused, saying where it is looked for, when there is none."""
-        if value := self._environment.get(name):
-            return value
+        value = self._environment.get(name)
         try:
-            return (self._folder / name).read_text(encoding="utf-8").strip()
+            value = value or (self._folder / name).read_text(encoding="utf-8").strip()
         except OSError:
             raise PermissionRefused(
                 f"The secret {name} is not set. Put it into the environment variable {name} or the file "
                 f"{self._folder / name}.",
                 secret=name,
             ) from None
+        register([value])
+        return value

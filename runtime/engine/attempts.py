@@ -23,6 +23,7 @@ from runtime.engine.view import Unit
 from runtime.errors import BudgetExceeded, CapabilityFailed, EffectInDoubt, LedgerError, SiliconError, VersionConflict
 from runtime.ledger.port import NewEvent
 from runtime.model.required import model_required
+from runtime.telemetry.context import working_on
 
 _CONFLICTS = 5
 """How often a step is judged anew because another one wrote the same blackboard key or card meanwhile."""
@@ -41,7 +42,8 @@ async def run_unit(run: Run, step: Step, scope: Scope) -> Outcome:
         return Outcome(End.LIMIT, problem=error.problem())
     run.under_way += 1
     try:
-        return await _until_settled(run, step, scope)
+        with working_on(step=step.id if scope.index is None else f"{step.id}[{scope.index}]"):
+            return await _until_settled(run, step, scope)
     except Stop:
         return Outcome(End.STOPPED)
     finally:

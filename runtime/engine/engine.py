@@ -25,6 +25,7 @@ from runtime.errors import InvalidArguments
 from runtime.ledger.port import Lease, NewEvent, Store
 from runtime.schema import fault_of, json_schema_of_parameters
 from runtime.settings.groups import EngineSettings
+from runtime.telemetry.context import working_on
 
 _REOPENED = (OrderState.FAILED, OrderState.PARTIAL)
 
@@ -76,6 +77,12 @@ class Engine:
         view = fold_order(await self._store.ledger.read(str(order.order_id)))
         if view.report is not None and not (self._reopen and view.report.state in _REOPENED):
             return view.report
+        with working_on(trace_id=order.trace_id, order=order.order_id):
+            return await self._carry_out(order, view, allocation, sandbox)
+
+    async def _carry_out(
+        self, order: TaskOrder, view: OrderView, allocation: SlotAllocation | None, sandbox: Sandbox | None
+    ) -> StatusReport:
         run = await self._begin(order, view, allocation, sandbox)
         refusal = self._refusal(run.order)
         if refusal is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -12,6 +13,8 @@ from runtime.engine.fold import apply
 from runtime.engine.view import OrderView
 from runtime.errors import VersionConflict
 from runtime.ledger.port import Append, Lease, NewEvent, Store
+
+_log = logging.getLogger(__name__)
 
 Redact = Callable[[Any], Any]
 """Return the value without secrets; the same value for the same input."""
@@ -83,6 +86,7 @@ class Journal:
         for event in stored:
             if event.subject == self.stream:
                 apply(self.view, event)
+                _log.info(event.type, extra={"position": event.position, "data": event.data})
 
 
 def is_foreign(conflict: VersionConflict, stream: str) -> bool:

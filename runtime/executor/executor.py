@@ -21,6 +21,7 @@ from runtime.executor.stretch import ended, work
 from runtime.executor.view import ExecutionView
 from runtime.ledger.port import Lease, Store
 from runtime.settings.groups import ExecutorSettings
+from runtime.telemetry.context import working_on
 
 _log = logging.getLogger(__name__)
 
@@ -131,8 +132,11 @@ class Executor:
             leases=(lease,),
             cancelled=lambda: guard.cancelled,
         )
-        report = await work(self._body, run, guard)
-        return await self._settle(execution_id, report, lease)
+        with working_on(trace_id=view.trace_id, execution=execution_id):
+            _log.info("execution resumed" if resumed else "execution started", extra={"reason": reason})
+            report = await work(self._body, run, guard)
+            _log.info("execution %s", report.state, extra={"usage": report.usage.to_json()})
+            return await self._settle(execution_id, report, lease)
 
     async def _settle(self, execution_id: ExecutionId, report: StatusReport, lease: Lease) -> StatusReport:
         """Record how the stretch ended; return the report that holds."""

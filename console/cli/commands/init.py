@@ -12,7 +12,7 @@ from console.cli.commands.check import show_result
 from console.cli.exits import Exit
 from console.cli.options import AsJson, Language, command
 from console.cli.session import Session, conduct
-from console.cli.words import shell
+from console.cli.words import command_line
 from console.ports import Application
 from console.starter.make import GOAL, make
 
@@ -31,7 +31,7 @@ def init(
         output, say = session.output, session.say
         files = make(Path(folder))
         result = await application.check(Path(folder))
-        commands = [shell("silicon", "check", folder), shell("silicon", "run", folder, GOAL)]
+        commands = [command_line("check", folder), command_line("run", folder, GOAL)]
         output.data({"folder": folder, "files": files, "check": result, "next": commands})
         output.show(say("init-made", folder=folder))
         show_result(result, output)

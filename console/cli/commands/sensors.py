@@ -16,8 +16,8 @@ from console.cli.render.facts import table
 from console.cli.render.live import progress_shown
 from console.cli.render.outcome import outcome_data, outcome_lines
 from console.cli.session import Session, conduct
+from console.cli.words import command_line
 from console.cli.words import moment as moment_text
-from console.cli.words import shell
 from console.ports import Application
 from console.views import Raised, SensorsOutcome
 
@@ -119,7 +119,7 @@ def _command(raised: Raised, organisation: str, at: str | None) -> str:
     skill = ("--skill", raised.skill) if raised.skill else ()
     given = [word for name, value in raised.given.items() for word in ("--with", f"{name}={value}")]
     known = ("--at", at) if at else ()
-    return shell("silicon", "run", organisation, raised.goal, *skill, *given, *known)
+    return command_line("run", organisation, raised.goal, *skill, *given, *known)
 
 
 def _data(outcome: SensorsOutcome, output: Output) -> dict[str, Any]:

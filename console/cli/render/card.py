@@ -12,7 +12,7 @@ from console.cli.form import to_data
 from console.cli.output import Output
 from console.cli.render.facts import Pair, facts, label_width
 from console.cli.render.marks import HUMAN, icon, word
-from console.cli.words import in_language, moment, one_line, shell
+from console.cli.words import command_line, in_language, moment, one_line
 from console.views import CardStanding, CardState
 from contracts import Action, Json, Option, Question
 
@@ -23,12 +23,12 @@ DENY = "deny"
 def decide_command(standing: CardStanding, option: str) -> str:
     """Return the command that decides, as a person who may decide would type it."""
     who = ("--as", standing.deciders[0]) if standing.deciders else ()
-    return shell("silicon", "approvals", "decide", str(standing.card.card_id), option, *who)
+    return command_line("approvals", "decide", str(standing.card.card_id), option, *who)
 
 
 def answer_command(question: Question) -> str:
     """Return the command that answers a question."""
-    return shell("silicon", "answer", str(question.question_id), question.choices[0] if question.choices else "TEXT")
+    return command_line("answer", str(question.question_id), question.choices[0] if question.choices else "TEXT")
 
 
 def card_line(standing: CardStanding, output: Output) -> Text:

@@ -13,7 +13,7 @@ from console.cli.output import Output
 from console.cli.render.card import answer_command, card_data, open_card
 from console.cli.render.facts import Pair, facts, padded
 from console.cli.render.marks import HUMAN, icon, word
-from console.cli.words import in_language, seconds, shell
+from console.cli.words import command_line, in_language, seconds
 from console.views import ExecutionOutcome
 from contracts import OrderState
 
@@ -38,7 +38,7 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
         label = padded(say("outcome-product"), LABEL)
         yield Text.assemble((f"  {label}  ", "dim"), where, (f"  {product.title}", "dim"))
     label = padded(say("outcome-details"), LABEL)
-    yield Text.assemble((f"  {label}  ", "dim"), shell("silicon", "show", outcome.execution_id))
+    yield Text.assemble((f"  {label}  ", "dim"), command_line("show", outcome.execution_id))
     for standing in outcome.cards:
         yield Text()
         yield from open_card(standing, output)
@@ -48,7 +48,7 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
         yield Text(f"  {answer_command(question)}")
     if outcome.state in (OrderState.FAILED, OrderState.RUNNING) and not outcome.repeated:
         yield Text()
-        yield Text(say(f"outcome-next-{outcome.state.value}", command=shell("silicon", "resume", outcome.execution_id)))
+        yield Text(say(f"outcome-next-{outcome.state.value}", command=command_line("resume", outcome.execution_id)))
 
 
 def headline(outcome: ExecutionOutcome, output: Output) -> Text:
