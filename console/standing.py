@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -83,7 +84,7 @@ async def outcome_of(
         skill=skill,
         state=state,
         findings=tuple(Found(f.verdict, in_language(f.statement, view), f.confidence) for f in findings),
-        products=tuple([await _written(store, product, view, orders, home) for product in products]),
+        products=await _products(store, products, view, orders, home),
         cards=await _open_cards(store, view, people) if state is OrderState.WAITING else (),
         questions=tuple(await _open(questions, asked)) if state is OrderState.WAITING else (),
         usage=report.usage if report else usage,
@@ -125,20 +126,29 @@ async def _open_cards(store: Store, view: ExecutionView, people: PeopleOf) -> tu
     return tuple([card_standing(card, await people(view)) for card in views if card.is_open])
 
 
-async def _written(
-    store: Store, product: DataProduct, view: ExecutionView, orders: dict[str, TaskOrder], home: Path
-) -> Product:
+async def _products(
+    store: Store, products: Sequence[DataProduct], view: ExecutionView, orders: dict[str, TaskOrder], home: Path
+) -> tuple[Product, ...]:
+    """Return the products in order, each in a folder named after its skill, later ones of a skill with their step."""
+    top = home / "products" / view.execution_id.ulid
+    places: dict[str, str] = {}
+    shown = []
+    for product in products:
+        order = orders.get(product.order_id)
+        place = order.skill or order.employee if order else product.product_id.ulid
+        if places.setdefault(place, product.product_id) != product.product_id:
+            place = f"{place}-{product.step}"
+        if places.setdefault(place, product.product_id) != product.product_id:
+            place = product.product_id.ulid
+        shown.append(await _written(store, product, view, top / place))
+    return tuple(shown)
+
+
+async def _written(store: Store, product: DataProduct, view: ExecutionView, folder: Path) -> Product:
     """Put the files of a product where a person can open them; files that are there already are left alone."""
-    order = orders.get(product.order_id)
-    place = order.skill or order.employee if order else product.product_id.ulid
-    folder = home / "products" / view.execution_id.ulid / place
+    files = {Path(each.name).name: await store.blobs.get(each.sha256) for each in product.artifacts}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for artifact in product.artifacts:
-            file = folder / Path(artifact.name).name
-            data = await store.blobs.get(artifact.sha256)
-            if not file.exists() or file.read_bytes() != data:
-                file.write_bytes(data)
+        await asyncio.to_thread(_write, folder, files)
     except OSError as error:
         raise LedgerUnavailable(
             f"The product {product.product_id} cannot be written to {folder}: {error.strerror}. It is safe in the "
@@ -147,6 +157,14 @@ async def _written(
         ) from error
     main = product.artifacts[0]
     return Product(in_language(product.title, view), product.kind, _short(folder / main.name), main.sha256)
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        file = folder / name
+        if not file.exists() or file.read_bytes() != data:
+            file.write_bytes(data)
 
 
 def _short(path: Path) -> Path:

@@ -142,7 +142,7 @@ def _seals(streams: Mapping[str, Sequence[Event]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for events in streams.values():
         for event in events:
-            if event.type in ("evidence.sealed", "order.evidence_sealed") and event.data is not None:
+            if event.type == "evidence.sealed" and event.data is not None:
                 package = EvidencePackage.read(event.data["package"])  # type: ignore[arg-type]
                 found.setdefault(package.order_id, []).append(package.seal)
     return found

@@ -9,7 +9,6 @@ from contracts import (
     DataProduct,
     Event,
     EvidenceId,
-    EvidencePackage,
     Finding,
     OrderId,
     PlanDefinition,
@@ -170,6 +169,5 @@ _HANDLERS: Mapping[str, Callable[[OrderView, Event, Data], None]] = {
     "finding.made": lambda view, event, data: view.findings.append(Finding.read(data["finding"])),
     "compensation.intended": _undo,
     "compensation.finished": _undo,
-    "order.evidence_sealed": lambda view, event, data: view.packages.append(EvidencePackage.read(data["package"])),
     "order.finished": lambda view, event, data: setattr(view, "report", StatusReport.read(data["report"])),
 }

@@ -41,7 +41,7 @@ def report(run: Run, state: OrderState, *, output: Json = None, problem: Problem
     """Return a report of what the view says, in the given state."""
     view, steps = run.view, run.order.plan.steps
     over = sum(view.state_of(step.id) in (UnitState.DONE, UnitState.SKIPPED) for step in steps)
-    sealed: dict[EvidenceId, None] = dict.fromkeys(package.evidence_id for package in view.packages)
+    sealed: dict[EvidenceId, None] = {}
     for unit in view.units.values():
         sealed.update(dict.fromkeys((*unit.sealed, *(unit.result.sealed if unit.result else ()))))
     return StatusReport(

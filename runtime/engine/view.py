@@ -13,7 +13,6 @@ from contracts import (
     DataProduct,
     EvidenceId,
     EvidenceItem,
-    EvidencePackage,
     Finding,
     OrderId,
     Problem,
@@ -111,7 +110,6 @@ class OrderView:
     findings: list[Finding] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
     evidence: list[EvidenceItem] = field(default_factory=list)
-    packages: list[EvidencePackage] = field(default_factory=list)
     children: list[OrderId] = field(default_factory=list)
     """Orders given to others, oldest first, those of earlier attempts too."""
     usage: Usage = field(default_factory=Usage)
