@@ -65,10 +65,11 @@ class Running:
         await self._try(request, organisation)
         pinned = bundle(home)
         executor, store = await self._resources.executor(), await self._resources.store()
-        before = {view.execution_id for view in await executor.list()} if request.idempotency_key else set()
+        key = request.idempotency_key
+        before = await executor.find(organisation.name, key) if key is not None else None
         sha256 = await store.blobs.put(pinned)
         execution_id = await executor.start(request, sha256, home)
-        return await self._run(execution_id, watch, "asked", repeated=execution_id in before)
+        return await self._run(execution_id, watch, "asked", repeated=execution_id == before)
 
     def request_for(self, organisation: Organisation, options: RunOptions, person: Person) -> ExecutionRequest:
         """Return the request that the options mean in this organisation."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from agents.cognition.sense import SensorDefinition, request_for
+from agents.cognition.sense import SensorDefinition, SensorRun, idempotency_key, request_for
 from agents.organisation import Organisation
 from console.errors import UnknownName
 from console.ports import Watch
@@ -76,6 +76,8 @@ class Watching:
             merged += len(run.merged)
             for signal in run.signals:
                 raised.append(await self._raised(definition, signal, organisation, moment, start=start, watch=watch))
+            if start:
+                raised += await self._left_behind(definition, run, organisation, moment, watch)
         return SensorsOutcome(moment, len(chosen), looked_at, tuple(raised), merged)
 
     async def _raised(
@@ -97,6 +99,18 @@ class Watching:
         if start:
             execution = await self._running.submit(request, organisation, organisation.folder, watch=watch)
         return Raised(signal, request.goal, request.skill, request.parameters, execution)
+
+    async def _left_behind(
+        self, definition: SensorDefinition, run: SensorRun, organisation: Organisation, moment: datetime, watch: Watch
+    ) -> list[Raised]:
+        """Start the goals of signals raised before whose execution never began, for example after a crash between."""
+        executor = await self._resources.executor()
+        found: list[Raised] = []
+        for signal in {merged.signal.key: merged.signal for merged in run.merged}.values():
+            begun = await executor.find(organisation.name, idempotency_key(signal))
+            if begun is None and signal.threshold is not None:
+                found.append(await self._raised(definition, signal, organisation, moment, start=True, watch=watch))
+        return found
 
     async def _wired(self, folder: Path) -> Wired:
         return (await self._resources.organisations()).now(folder_of(folder))

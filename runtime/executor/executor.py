@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from contracts import ExecutionId, ExecutionRequest, OrderState, StatusReport
+from contracts import ExecutionId, ExecutionRequest, Name, OrderState, StatusReport
 from runtime.clock import Clock
 from runtime.errors import ExecutionBusy, LedgerError
 from runtime.executor import states
@@ -91,6 +91,10 @@ class Executor:
     async def view(self, execution_id: ExecutionId) -> ExecutionView:
         """Return what the ledger says about the execution; raise NotFound when it says nothing."""
         return await self._record.view(execution_id)
+
+    async def find(self, organisation: Name, idempotency_key: str) -> ExecutionId | None:
+        """Return the execution that was asked for under the key, or None when none was."""
+        return await self._record.claimed(organisation, idempotency_key)
 
     async def list(self, *, organisation: str | None = None, unfinished_only: bool = False) -> Sequence[ExecutionView]:
         """Return the executions, oldest first."""

@@ -50,14 +50,21 @@ class Record:
         if request.idempotency_key is None:
             await self._ledger.append(requested, blobs=blobs)
             return execution_id
-        stream = f"request/{request.organisation}/{sha256(request.idempotency_key.encode())}"
+        stream = _key_stream(request.organisation, request.idempotency_key)
         claim = _append(stream, 0, "request.claimed", {"execution_id": execution_id}, **common)
         try:
             await self._ledger.append(claim, requested, blobs=blobs)
         except VersionConflict:
-            (first, *_) = await self._ledger.read(stream)
-            return ExecutionId(str((first.data or {})["execution_id"]))
+            first = await self.claimed(request.organisation, request.idempotency_key)
+            if first is None:
+                raise
+            return first
         return execution_id
+
+    async def claimed(self, organisation: Name, key: str) -> ExecutionId | None:
+        """Return the execution that was requested under the key, or None when none was."""
+        events = await self._ledger.read(_key_stream(organisation, key))
+        return ExecutionId(str((events[0].data or {})["execution_id"])) if events else None
 
     async def add(
         self, execution_id: ExecutionId, event_type: str, data: Mapping[str, Any], lease: Lease | None = None
@@ -91,6 +98,10 @@ class Record:
         if view.report is not None:
             return view
         return await self.add(execution_id, states.FINISHED, {"report": report.to_json()}, lease)
+
+
+def _key_stream(organisation: Name, key: str) -> str:
+    return f"request/{organisation}/{sha256(key.encode())}"
 
 
 def _append(

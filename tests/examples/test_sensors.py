@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from agents.cognition.sense import Standing, episodes
+from console.application import open_application
 from console.pinned import Organisations
 from console.wiring import Wired
-from contracts import SignalKind
+from contracts import OrderState, SignalKind
 from runtime.ledger.store import SqlStore
 from runtime.settings.load import load
+from tests.examples.test_deadlines import ignore
 from tests.fakes.clock import HandClock
 
 YEAR_BEGIN, YEAR_END = datetime(2013, 1, 1, 5, tzinfo=UTC), datetime(2014, 1, 1, 5, tzinfo=UTC)
@@ -64,3 +66,17 @@ async def test_a_second_look_says_nothing_new(airports: Wired) -> None:
     again = await look(airports, "cancellations-of-the-day")
 
     assert again.signals == ()
+
+
+async def test_a_goal_whose_start_was_lost_is_started_by_the_next_look(example: Path, tmp_path: Path) -> None:
+    sensor, moment = ["cancellations-of-the-day"], datetime(2013, 2, 8, 17)
+    async with open_application(load({"home": str(tmp_path)}, working=tmp_path)) as application:
+        told = await application.run_sensors(example, sensor, at=moment, start=False, by=None, watch=ignore)
+        later = await application.run_sensors(example, sensor, at=moment, start=True, by=None, watch=ignore)
+        again = await application.run_sensors(example, sensor, at=moment, start=True, by=None, watch=ignore)
+        executions = await application.executions(organisation=None, limit=10)
+
+    assert [raised.execution for raised in told.raised] == [None]
+    assert [raised.execution.state for raised in later.raised if raised.execution] == [OrderState.WAITING]
+    assert again.raised == () and len(executions) == 1
+    assert executions[0].requested_by == "sensor/cancellations-of-the-day"
