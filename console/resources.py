@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from console.pinned import Organisations, PinnedBody
 from governance.access import People
 from governance.questions import QuestionDesk
@@ -22,6 +24,8 @@ class Resources:
         self.clock: Clock = clock or SystemClock()
         self._store: Store | None = None
         self._organisations: Organisations | None = None
+        self._people: dict[Path, People] = {}
+        """Folder → its people, read once: nothing here outlives a command."""
 
     async def store(self) -> Store:
         """Return the store; opened and, where it is embedded, migrated with the first call."""
@@ -53,12 +57,14 @@ class Resources:
         Raises:
             OrganisationFaulty: the folder cannot be read now; mend it first.
         """
-        organisations = await self.organisations()
-        try:
-            return organisations.read(view.home).people
-        except NotFound:
-            pinned = await organisations.pinned(view.organisation_sha256, view.home)
-            return pinned.organisation.people
+        if view.home not in self._people:
+            organisations = await self.organisations()
+            try:
+                self._people[view.home] = organisations.read(view.home).people
+            except NotFound:
+                pinned = await organisations.pinned(view.organisation_sha256, view.home)
+                return pinned.organisation.people
+        return self._people[view.home]
 
     async def close(self) -> None:
         """Close what was opened."""

@@ -25,8 +25,6 @@ class LedgerSettings(Group):
     """SQLite only: FULL survives a power cut, NORMAL may lose the last commits in one."""
     busy_timeout_s: float = Field(default=15.0, gt=0)
     """How long a write waits for another process before it is given up."""
-    snapshot_every: int = Field(default=100, ge=1)
-    """Events between two snapshots of a stream."""
 
 
 class EngineSettings(Group):
