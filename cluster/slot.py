@@ -12,6 +12,7 @@ from ulid import ULID
 from contracts import NodeId, SlotAllocation, SlotId
 from runtime.ledger.port import Lease
 from runtime.settings import SlotSettings
+from runtime.settings.home import make_home
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def this_node(home: Path, settings: SlotSettings, *, labels: tuple[str, ...], ca
 
 def _node_id(home: Path) -> NodeId:
     file = home / "node"
-    home.mkdir(parents=True, exist_ok=True)
+    make_home(home)
     if not file.exists():
         fresh = home / f"node.{os.getpid()}.new"
         fresh.write_text(NodeId.new(), encoding="utf-8")

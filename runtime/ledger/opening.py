@@ -10,6 +10,7 @@ from runtime.ledger.database import Database, address_of
 from runtime.ledger.migrate import current_revision, upgrade_database
 from runtime.ledger.schema import REVISION
 from runtime.settings.groups import LedgerSettings
+from runtime.settings.home import make_home
 
 
 async def open_database(settings: LedgerSettings, home: Path) -> Database:
@@ -41,7 +42,7 @@ def _make_folder(database: Database) -> None:
         return
     folder = Path(database.address).parent
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_home(folder)
     except OSError as error:
         raise LedgerUnavailable(
             f"The folder {folder} for the ledger cannot be made: {error.strerror}. "

@@ -8,6 +8,11 @@ from pathlib import Path
 FOLDER = ".silicon"
 
 
+def make_home(home: Path) -> None:
+    """Make the home folder where it is missing, for its owner alone: it holds everything the organisation did."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 def find_home(environment: Mapping[str, str], working: Path) -> Path:
     """Return SILICON_HOME, else the nearest `.silicon` folder from `working` upward, else `working/.silicon`.
 

@@ -12,6 +12,7 @@ import structlog
 
 from runtime.canonical import clean
 from runtime.settings.groups import LogSettings
+from runtime.settings.home import make_home
 from runtime.telemetry.context import bound_facts
 from runtime.telemetry.redaction import redact
 
@@ -58,7 +59,7 @@ class _QuietFile(logging.handlers.RotatingFileHandler):
     """A log file that makes its folder when it is first written and never prints about itself."""
 
     def _open(self) -> Any:
-        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+        make_home(Path(self.baseFilename).parent)
         return super()._open()
 
     def emit(self, record: logging.LogRecord) -> None:
