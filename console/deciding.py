@@ -88,7 +88,9 @@ class Deciding:
         raise NotFound(f"There is no {named}.", id=str(named))
 
     async def _standing(self, view: CardView) -> CardStanding:
-        return card_standing(view, await self._people(view.card.execution_id))
+        executor = await self._resources.executor()
+        execution = await executor.view(view.card.execution_id)
+        return card_standing(view, await self._resources.people_to_show(execution))
 
     async def _people(self, execution_id: ExecutionId) -> People:
         executor = await self._resources.executor()

@@ -7,8 +7,9 @@ from pathlib import Path
 from agents.organisation import Organisation, load, load_bundle
 from cluster import ControlPlane
 from console.wiring import Wired, all_builtin_specs, control_plane_of
-from contracts import StatusReport
+from contracts import OrderState, StatusReport
 from runtime.clock import Clock
+from runtime.errors import SiliconError
 from runtime.executor import ExecutionRun
 from runtime.ledger.port import Store
 from runtime.settings.load import Settings
@@ -70,6 +71,15 @@ class PinnedBody:
         self._organisations = organisations
 
     async def run(self, run: ExecutionRun) -> StatusReport:
-        """Carry the execution out, or go on where it stood."""
-        wired = await self._organisations.pinned(run.organisation_sha256, run.home)
+        """Carry the execution out, or go on where it stood.
+
+        A cancelled one whose organisation cannot be used any more ends as cancelled, and says that nothing was taken
+        back.
+        """
+        try:
+            wired = await self._organisations.pinned(run.organisation_sha256, run.home)
+        except SiliconError as error:
+            if not run.cancelled():
+                raise
+            return StatusReport(order_id=run.root_order_id, state=OrderState.CANCELLED, error=error.problem())
         return await wired.workforce.run(run)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from agents.organisation import people_in_bundle, read_people
 from console.pinned import Organisations, PinnedBody
 from governance.access import People
 from governance.questions import QuestionDesk
 from runtime.clock import Clock, SystemClock
-from runtime.errors import NotFound
+from runtime.errors import NotFound, SiliconError
 from runtime.executor import ExecutionView, Executor
 from runtime.executor.holder import this_process
 from runtime.ledger import open_store
@@ -55,16 +56,26 @@ class Resources:
         itself is gone, the people are those of the start.
 
         Raises:
-            OrganisationFaulty: the folder cannot be read now; mend it first.
+            OrganisationFaulty: its org.yaml cannot be read now; mend it first.
         """
         if view.home not in self._people:
-            organisations = await self.organisations()
             try:
-                self._people[view.home] = organisations.read(view.home).people
+                self._people[view.home] = read_people(view.home)
             except NotFound:
-                pinned = await organisations.pinned(view.organisation_sha256, view.home)
-                return pinned.organisation.people
+                return await self.people_at_the_start(view)
         return self._people[view.home]
+
+    async def people_at_the_start(self, view: ExecutionView) -> People:
+        """Return the people that the organisation had when the execution was asked for."""
+        store = await self.store()
+        return people_in_bundle(await store.blobs.get(view.organisation_sha256), view.home)
+
+    async def people_to_show(self, view: ExecutionView) -> People:
+        """Return the people where they can be read, else nobody: looking must not fail on a folder that is faulty."""
+        try:
+            return await self.people_of(view)
+        except SiliconError:
+            return People(())
 
     async def close(self) -> None:
         """Close what was opened."""

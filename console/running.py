@@ -31,10 +31,10 @@ from contracts import (
     OrderId,
     OrderState,
 )
-from governance.access import Person
+from governance.access import People, Person
 from governance.access.people import Role
 from runtime.bus import InProcessBus
-from runtime.errors import InvalidArguments, PermissionRefused, SiliconError
+from runtime.errors import InvalidArguments, OrganisationFaulty, PermissionRefused, SiliconError
 from runtime.executor import ExecutionState, ExecutionView
 
 _STATES = {
@@ -98,8 +98,7 @@ class Running:
         """Cancel the execution; see the port."""
         executor = await self._resources.executor()
         view = await executor.view(execution_id)
-        people = await self._resources.people_of(view)
-        person = may_operate(people.acting(by, getpass.getuser()))
+        person = may_operate((await self._people(view)).acting(by, getpass.getuser()))
         view = await executor.cancel(execution_id, person.id)
         if view.report is None and view.state is not ExecutionState.RUNNING:
             view = await executor.view(execution_id)
@@ -151,14 +150,33 @@ class Running:
         self, execution_id: ExecutionId, watch: Watch, reason: str, *, reopen: bool = False, repeated: bool = False
     ) -> ExecutionOutcome:
         executor, store = await self._resources.executor(), await self._resources.store()
+        await self._readable(await executor.view(execution_id))
         with _watched(store.ledger.on_commit, execution_id, watch):
             await executor.run(execution_id, reason, reopen=reopen)
         return await self._outcome(await executor.view(execution_id), repeated=repeated)
 
+    async def _people(self, view: ExecutionView) -> People:
+        """Return who may cancel: the people of now, or of the start where org.yaml cannot be read."""
+        try:
+            return await self._resources.people_of(view)
+        except OrganisationFaulty:
+            return await self._resources.people_at_the_start(view)
+
+    async def _readable(self, view: ExecutionView) -> None:
+        """Return when an execution that is to go on can be worked on here; raise why not, before anything changes."""
+        if view.report is None or view.state is ExecutionState.STOPPED:
+            organisations = await self._resources.organisations()
+            await organisations.pinned(view.organisation_sha256, view.home)
+
     async def _outcome(self, view: ExecutionView, *, repeated: bool = False) -> ExecutionOutcome:
         store, desk = await self._resources.store(), await self._resources.questions()
         return await outcome_of(
-            store, view, desk, home=self._resources.settings.home, people=self._resources.people_of, repeated=repeated
+            store,
+            view,
+            desk,
+            home=self._resources.settings.home,
+            people=self._resources.people_to_show,
+            repeated=repeated,
         )
 
     async def _try(self, request: ExecutionRequest, organisation: Organisation) -> None:

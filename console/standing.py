@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import TypeAlias
 
@@ -131,15 +132,15 @@ async def _products(
 ) -> tuple[Product, ...]:
     """Return the products in order, each in a folder named after its skill, later ones of a skill with their step."""
     top = home / "products" / view.execution_id.ulid
-    places: dict[str, str] = {}
+    taken: set[str] = set()
     shown = []
     for product in products:
         order = orders.get(product.order_id)
-        place = order.skill or order.employee if order else product.product_id.ulid
-        if places.setdefault(place, product.product_id) != product.product_id:
-            place = f"{place}-{product.step}"
-        if places.setdefault(place, product.product_id) != product.product_id:
-            place = product.product_id.ulid
+        name = order.skill or order.employee if order else product.product_id.ulid
+        more = f"{name}-{product.step}"
+        names = chain([name, more], (f"{more}-{number}" for number in count(2)))
+        place = next(each for each in names if each not in taken)
+        taken.add(place)
         shown.append(await _written(store, product, view, top / place))
     return tuple(shown)
 

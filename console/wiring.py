@@ -16,13 +16,13 @@ from agents.cognition.reason_capability import AttributeCapability
 from agents.cognition.sense import Sensors
 from agents.employee.report import capability as report_capability
 from agents.employee.report.capability import ReportCapability
-from agents.organisation import Organisation
+from agents.organisation import Organisation, read_rules
 from agents.workforce import InlineWorkforce
 from cluster import Bridge, ControlPlane, Gateway, RlimitsDriver, this_node
 from console.texts import say_in
 from contracts import Json
 from governance.approvals import ApprovalGate, ApprovalGateway
-from governance.policies import PolicyBook
+from governance.policies import Policy, PolicyBook
 from memory import metric_capability
 from memory.metric_capability import MetricCapability
 from memory.metrics import MetricRegistry
@@ -36,6 +36,7 @@ from runtime.capabilities.secrets import Secrets
 from runtime.clock import Clock
 from runtime.engine import Engine
 from runtime.engine.ports import Delegate
+from runtime.errors import NotFound
 from runtime.executor import ExecutionRun
 from runtime.ledger.port import Lease, Store
 from runtime.settings.load import Settings
@@ -127,7 +128,7 @@ class Wired:
     def _engine(self, run: ExecutionRun, delegate: Delegate | None, slot: Sequence[Lease]) -> Engine:
         gate = ApprovalGate(
             self.approvals,
-            PolicyBook(self.organisation.rules),
+            PolicyBook(self._rules()),
             self.organisation.approvals,
             say_in=say_in,
             clock=self.clock,
@@ -153,6 +154,18 @@ class Wired:
             reopen=run.reopened,
             grace_s=self.settings.executor.cancel_grace_s,
         )
+
+    def _rules(self) -> Sequence[Policy]:
+        """Return the rules that were pinned, and those of the folder now: a rule added meanwhile counts at once.
+
+        A rule can only forbid, so that the two together are never looser than what was pinned. Rules that cannot be
+        read now stop the work before any effect (OrganisationFaulty); without the folder the pinned ones hold.
+        """
+        try:
+            now = read_rules(self.organisation.folder)
+        except NotFound:
+            now = ()
+        return (*self.organisation.rules, *(rule for rule in now if rule not in self.organisation.rules))
 
     def _cluster(self, run: ExecutionRun) -> Gateway:
         bridge = Bridge(

@@ -16,9 +16,10 @@ from agents.organisation.fault import Fault, Report
 from agents.organisation.files import ArchiveFiles, Files, FolderFiles, text_of_file
 from agents.organisation.model import EmployeeNode, Organisation, Skill
 from agents.organisation.org_file import ApprovalEntry, EmployeeEntry, OrgFile
-from agents.organisation.reader import read_organisation
+from agents.organisation.reader import read_org_file, read_organisation, read_rule_files
 from governance.access import People, Person
 from governance.approvals.rule import ApprovalRule
+from governance.policies import Policy
 from runtime.capabilities.connections import DuckdbConnection
 from runtime.capabilities.port import CapabilitySpec
 from runtime.errors import NotFound, OrganisationFaulty
@@ -85,6 +86,41 @@ def load_bundle(
     return _load(ArchiveFiles(data), home, builtin, environ, tree_depth, approvals)
 
 
+def read_people(folder: Path, *, environ: Mapping[str, str] | None = None) -> People:
+    """Return the people of the folder as they stand now. Only org.yaml is read: faults elsewhere do not matter here.
+
+    Raises:
+        NotFound: there is no such folder.
+        OrganisationFaulty: org.yaml cannot be read.
+    """
+    return _people_in(FolderFiles(_there(folder)), folder, environ)
+
+
+def people_in_bundle(data: bytes, home: Path, *, environ: Mapping[str, str] | None = None) -> People:
+    """Return the people of an organisation as `bundle` kept it; its data need not be there any more."""
+    return _people_in(ArchiveFiles(data), home, environ)
+
+
+def read_rules(folder: Path) -> tuple[Policy, ...]:
+    """Return the rules of the folder as they stand now; nothing else is read.
+
+    Raises:
+        NotFound: there is no such folder.
+        OrganisationFaulty: a rule cannot be read.
+    """
+    draft = read_rule_files(FolderFiles(_there(folder)), folder)
+    if draft.faults:
+        raise _faulty(Report.of(folder, draft.faults))
+    return tuple(read.value for _, read in sorted(draft.rules.items()))
+
+
+def _people_in(files: Files, folder: Path, environ: Mapping[str, str] | None) -> People:
+    draft = read_org_file(files, folder, environ=os.environ if environ is None else environ)
+    if draft.org is None or draft.faults:
+        raise _faulty(Report.of(folder, draft.faults))
+    return People(_people(draft.org.value))
+
+
 def _there(folder: Path) -> Path:
     if folder.is_dir():
         return folder
@@ -118,9 +154,14 @@ def _load(  # noqa: PLR0917  (the three ways in hand on the same six)
     draft = _read(files, folder, builtin, environ)
     report = _report(draft, tree_depth)
     if not report.ok or draft.org is None:
-        shown = Report(folder, report.faults[:_TOLD]).text() if len(report.faults) > _TOLD else report.text()
-        raise OrganisationFaulty(shown, folder=str(folder), faults=[fault.to_json() for fault in report.faults])
+        raise _faulty(report)
     return _organisation(draft, draft.org.value, approvals or ApprovalSettings())
+
+
+def _faulty(report: Report) -> OrganisationFaulty:
+    few = Report(report.folder, report.faults[:_TOLD])
+    shown = few.text() if len(report.faults) > _TOLD else report.text()
+    return OrganisationFaulty(shown, folder=str(report.folder), faults=[fault.to_json() for fault in report.faults])
 
 
 def _organisation(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> Organisation:

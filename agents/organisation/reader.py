@@ -54,6 +54,23 @@ def read_organisation(
     return draft
 
 
+def read_org_file(files: Files, folder: Path, *, environ: Mapping[str, str]) -> Draft:
+    """Return the organisation with nothing read but org.yaml."""
+    draft = Draft(files, folder, {})
+    _read_org(draft, environ)
+    return draft
+
+
+def read_rule_files(files: Files, folder: Path) -> Draft:
+    """Return the organisation with nothing read but its rules."""
+    draft = Draft(files, folder, {})
+    for path in sorted(files.names()):
+        where = PurePosixPath(path)
+        if len(where.parts) == 2 and where.parts[0] == "rules":
+            _read_entry(draft, where)
+    return draft
+
+
 def _refused(files: Files) -> list[Fault]:
     """Every file of the folder goes into the bundle, so each must be one that may be read."""
     faults = []
