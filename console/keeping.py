@@ -12,7 +12,7 @@ from console.resources import Resources
 from console.views import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
 from console.wiring import driver_for, folder_of
 from runtime.capabilities.connections import DuckdbConnection, HttpConnection, SqliteConnection
-from runtime.errors import SiliconError
+from runtime.errors import NotFound, SiliconError
 from runtime.ledger import address, status, upgrade
 
 
@@ -24,6 +24,10 @@ class Keeping:
 
     async def verify(self) -> AuditResult:
         """Check every chain and payload."""
+        if (await self.database()).revision is None:
+            raise NotFound(
+                "There is no ledger to verify: the database is empty or missing. Look at ledger.url and home."
+            )
         ledger = (await self._resources.store()).ledger
         faults = await ledger.verify()
         found = (AuditFinding(fault.stream, fault.version, fault.position, fault.what) for fault in faults)

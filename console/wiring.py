@@ -102,7 +102,9 @@ class Wired:
                 *builtin_capabilities(self.settings.slot),
                 *self.connected.capabilities,
                 AttributeCapability(say_in),
-                AdviseCapability(self._specs, self.organisation.approvals, self.approvals),
+                AdviseCapability(
+                    self._specs, self.organisation.approvals, self.approvals, lambda: PolicyBook(self._rules())
+                ),
                 ReportCapability(say_in),
                 MetricCapability(self.metrics),
             ]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from agents.cognition.advise.card import applicable, build_card
+from agents.cognition.advise.card import applicable, build_card, without_breaches
 from agents.cognition.advise.options import OptionsFile, parse_options
 from contracts import CardId, Effect, Json, Outcome, Parameter, Tier, ValueType
 from governance.approvals import DEFAULT_RULE, ApprovalGateway, ApprovalRule, CardView, rule_for
+from governance.policies import PolicyBook
 from runtime.canonical import clean
 from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, Waiting
 from runtime.errors import PermissionRefused
@@ -48,10 +49,12 @@ class AdviseCapability:
         specs: Callable[[], Mapping[str, CapabilitySpec]],
         rules: Mapping[str, ApprovalRule],
         gateway: ApprovalGateway,
+        policies: Callable[[], PolicyBook] = lambda: PolicyBook(()),
     ) -> None:
         self._specs = specs
         self._rules = rules
         self._gateway = gateway
+        self._policies = policies
 
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult | Waiting:
         """Raise the card at the first call; afterwards give its outcome, or go on waiting."""
@@ -64,10 +67,15 @@ class AdviseCapability:
     def _ask(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult | Waiting:
         options = parse_options(arguments["options"])
         roots = _roots(arguments, context)
-        offered = applicable(options, roots)
+        specs = self._specs()
+        offered, left_out = without_breaches(
+            applicable(options, roots), self._policies(), roots=roots, specs=specs, order=context.order
+        )
         if len(offered) == 1:
             return _result(NOTHING_TO_DECIDE)
-        card = build_card(options, offered, self._rule(options), roots=roots, specs=self._specs(), context=context)
+        card = build_card(
+            options, offered, self._rule(options), roots=roots, specs=specs, context=context, facts=left_out
+        )
         return Waiting((card.card_id,), (self._gateway.card_append(card),))
 
     def _rule(self, options: OptionsFile) -> ApprovalRule:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from agents.cognition.advise.bound import Binder
 from agents.cognition.advise.options import MOST_OPTIONS, ActionTemplate, OptionsFile, OptionTemplate
-from contracts import Action, CardId, CardKind, Confidence, DecisionCard, Effect, Json, Option, ValueType
+from contracts import Action, CardId, CardKind, Confidence, DecisionCard, Effect, Json, Option, TaskOrder, ValueType
 from governance.approvals import ApprovalRule, mode_of
 from governance.approvals.matching import action_of
+from governance.policies import PolicyBook, PolicyRequest
 from runtime.bindings import resolve
 from runtime.capabilities.port import CallContext, CapabilitySpec
 from runtime.errors import InvalidArguments
@@ -30,6 +31,32 @@ def applicable(options: OptionsFile, roots: Mapping[str, Json]) -> list[OptionTe
     return [option for option in options.options if option is nothing or option in chosen]
 
 
+def without_breaches(
+    offered: Sequence[OptionTemplate],
+    policies: PolicyBook,
+    *,
+    roots: Mapping[str, Json],
+    specs: Mapping[str, CapabilitySpec],
+    order: TaskOrder,
+) -> tuple[list[OptionTemplate], dict[str, Json]]:
+    """Return the options that no policy forbids, and why the others are left out, as facts of the card.
+
+    The gate judges again when an action is carried out; here it only keeps a person from approving what cannot be done.
+    """
+    kept: list[OptionTemplate] = []
+    left_out: dict[str, Json] = {}
+    for option in offered:
+        breaches = (policies.violated_by(_as_request(_action(each, roots, specs), order)) for each in option.do)
+        breach = next((found for found in breaches if found is not None), None)
+        if breach is None:
+            kept.append(option)
+            continue
+        text = breach.policy.text
+        words = text if isinstance(text, str) else text.get(order.language) or text.get("en") or breach.policy.name
+        left_out[f"not offered: {option.id}"] = {"value": words, "source": f"rules/{breach.policy.name}.yaml"}
+    return kept, left_out
+
+
 def build_card(
     options: OptionsFile,
     offered: Sequence[OptionTemplate],
@@ -38,6 +65,7 @@ def build_card(
     roots: Mapping[str, Json],
     specs: Mapping[str, CapabilitySpec],
     context: CallContext,
+    facts: Mapping[str, Json] | None = None,
 ) -> DecisionCard:
     """Return the card with every text filled and every action exactly as it will be carried out."""
     order = context.order
@@ -55,7 +83,7 @@ def build_card(
         impact=binder.text(options.impact),
         options=shown,
         evidence=binder.evidence(),
-        facts=binder.facts,
+        facts={**binder.facts, **(facts or {})},
         policy=rule.name,
         mode=mode_of(rule, order.approval_mode),
         who=rule.who,
@@ -90,6 +118,19 @@ def _action(template: ActionTemplate, roots: Mapping[str, Json], specs: Mapping[
         raise InvalidArguments(f"An option uses {template.use}, which is no capability; there is: {known}.")
     arguments = resolve(template.arguments, roots)
     return action_of(spec, template.by, arguments if isinstance(arguments, dict) else {})
+
+
+def _as_request(action: Action, order: TaskOrder) -> PolicyRequest:
+    """Return the action as the gate will see it when its employee carries it out."""
+    facts: dict[str, Json] = {
+        "employee": action.by,
+        "skill": None,
+        "requested_by": order.requested_by,
+        "known_at": order.known_at.isoformat() if order.known_at else None,
+        "context": order.context,
+        "inputs": action.arguments,
+    }
+    return PolicyRequest(action.use, action.arguments, action.effect, facts)
 
 
 def _applies(option: OptionTemplate, roots: Mapping[str, Json]) -> bool:
