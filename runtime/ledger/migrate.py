@@ -53,8 +53,10 @@ def upgrade(url: str) -> SchemaStatus:
 
 
 def status(url: str) -> SchemaStatus:
-    """Return at which schema the database at `url` stands; changes nothing in it."""
+    """Return at which schema the database at `url` stands; changes nothing, and makes no file that is not there."""
     database = _database(url)
+    if database.embedded and not database.address.startswith("file:") and not Path(database.address).exists():
+        return SchemaStatus(database.address, None)
     return SchemaStatus(database.address, current_revision(database))
 
 

@@ -85,3 +85,10 @@ def test_mysql_tables_keep_every_script_and_their_transactions(mysql_database: s
 def test_importing_costs_no_database_library(module: str) -> None:
     program = f"import sys, {module}; sys.exit('sqlalchemy' in sys.modules or 'alembic' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True, cwd=MIGRATIONS.parents[2])
+
+
+def test_asking_about_a_file_that_is_not_there_does_not_make_it(tmp_path: Path) -> None:
+    found = status(f"sqlite:///{tmp_path / 'backup.db'}")
+
+    assert (found.current, found.up_to_date) == (None, False)
+    assert list(tmp_path.iterdir()) == []
