@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agents.employee.report.sources import Page
 from agents.employee.report.table import field_of, row_links
@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
+Named: TypeAlias = str | tuple[str, str]
+"""A field, or a field with its heading."""
+
 KINDS = ("bar", "line")
 COLOURS = ("#1f5fa8", "#c2410c", "#2f7d4f", "#7a3e9d", "#8a6d00", "#5b6470")
 """Distinct for colour-blind readers, at least 4.5:1 on white."""
 FONTS = "'DejaVu Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', sans-serif"
 _TICKS = 12
+_LETTERS = 75
+"""Letters that fit under the chart in a row; with more, labels are slanted."""
 _DRAWING = threading.Lock()
 """matplotlib keeps its settings in one global table; one chart is drawn at a time."""
 
@@ -49,11 +54,12 @@ class Charts:
     files: list[NewFile] = field(default_factory=list)
 
     def chart(  # noqa: PLR0917 - templates read best in this order
-        self, kind: str, rows: Any, x: str, y: str | Sequence[str], title: Any, unit: str = ""
+        self, kind: str, rows: Any, x: Named, y: Named | list[Named], title: Any, unit: str = ""
     ) -> str:
         """Draw `y` over `x` as `bar` or `line` and return the image's Markdown, with its mark.
 
-        `y` is a field or several; a missing value is a gap. `unit` is written on the axis.
+        A field is its name, or `(name, heading)`; `y` is one or a list of them. A missing value is a gap. `unit` is
+        written on the axis.
         """
         if kind not in KINDS:
             raise ValueError(f"there is no chart {kind!r}; there is {' and '.join(KINDS)}")
@@ -61,10 +67,13 @@ class Charts:
         links = row_links(rows, listed)
         if not listed:
             return self.page.say("report-no-rows") + self.page.mark(links)
-        labels = [_label(self.page, plain(field_of(row, x))) for row in listed]
-        names = [y] if isinstance(y, str) else list(y)
-        series = {name: [_number(name, plain(field_of(row, name))) for row in listed] for name in names}
-        picture = Picture(kind, labels, series, str(plain(title)), x, unit)
+        x_field, x_heading = _named(x)
+        labels = [_label(self.page, plain(field_of(row, x_field))) for row in listed]
+        series = {
+            heading: [_number(name, plain(field_of(row, name))) for row in listed]
+            for name, heading in map(_named, y if isinstance(y, list) else [y])
+        }
+        picture = Picture(kind, labels, series, str(plain(title)), x_heading, unit)
         name = f"chart-{len(self.files) + 1}.svg"
         self.files.append(NewFile(name, "image/svg+xml", draw(picture)))
         return f"![{escape(picture.title)}]({name}){self.page.mark(links)}"
@@ -145,7 +154,7 @@ def _label_ticks(axes: Axes, texts: _Texts, labels: Sequence[str]) -> None:
     at = list(range(0, len(labels), every))
     shown = [_short(labels[position], 18) for position in at]
     axes.set_xticks(at, [texts.stand_in(words) for words in shown])
-    slanted = max(map(len, shown)) > 6
+    slanted = max(map(len, shown)) > _LETTERS // len(shown)
     for tick, words in zip(axes.get_xticklabels(), shown, strict=True):
         texts.put(tick, words)
         if slanted:
@@ -161,6 +170,13 @@ def _accessible(svg: str, title: str) -> str:
     return (
         f'{svg[: opening.start()]}{head}\n <title id="chart-title">{escape_html(title)}</title>{svg[opening.end() :]}'
     )
+
+
+def _named(given: Named) -> tuple[str, str]:
+    """Return a field and its heading, which is the field's name where none is given."""
+    parts = [given] if isinstance(given, str) else list(given)
+    words = [str(plain(part)) for part in parts]
+    return words[0], words[-1]
 
 
 def _label(page: Page, value: Any) -> str:
