@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
 import json
 import os
@@ -19,6 +20,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
+from runtime.canonical import sha256
 from runtime.capabilities.connections import Service
 from runtime.capabilities.http import Address
 from runtime.errors import NetworkFault
@@ -27,6 +29,18 @@ _PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "SYSTEMRO
 _START_S = 15.0
 _HEALTH_S = 3.0
 _END_S = 5.0
+_QUOTED = 300
+"""Characters of the log's last line that an error quotes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """What is to run, and where."""
+
+    command: list[str]
+    folder: str
+    files: dict[str, str]
+    """Each file that the command names, with the hash of its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +48,28 @@ class _State:
     address: str
     pid: int
     token: str
-    command: list[str]
+    program: _Program
+    cwd: str
+    """Where the process stood when it told its address: another place later means that the folder was moved away."""
 
 
 class LocalService:
-    """The service of one connection. Its state lies in `HOME/services`: address, log and its own data folder."""
+    """The service of one connection of one organisation folder.
+
+    Its address, log and data lie in `HOME/services`, in a folder named after both, so that organisations whose
+    connections have the same name never share a service. When its command or a file that the command names has
+    changed, the next call stops it and starts it anew over the same data.
+    """
 
     def __init__(self, name: str, service: Service, *, home: Path, folder: Path) -> None:
         self._name = name
         self._command = [sys.executable if part == "python" else part for part in service.command]
-        self._folder = folder
-        base = home / "services"
-        self._state_file = base / f"{name}.json"
-        self._lock_file = base / f"{name}.lock"
-        self._log_file = base / f"{name}.log"
-        self._data_folder = base / name
+        self._folder = folder.resolve()
+        self._place = home / "services" / f"{name}-{sha256(str(self._folder).encode())[:12]}"
+        self._state_file = self._place / "state.json"
+        self._lock_file = self._place / "lock"
+        self._log_file = self._place / "service.log"
+        self._data_folder = self._place / "data"
 
     async def locate(self) -> Address:
         """Return where the service listens; start it when it does not. Raise NetworkFault when it does not start."""
@@ -66,21 +87,37 @@ class LocalService:
         """Ask the service to end; does nothing when it does not run."""
         state = self._read_state()
         if state is not None and (process := _process_of(state)) is not None:
-            process.terminate()
-            _wait_for_end(process)
+            _end(process)
 
     def _healthy(self) -> Address | None:
+        """Return the address of the service that runs, when it is the program of now and answers."""
         state = self._read_state()
-        if state is None or not _answers(state):
+        if state is None or state.program != self._program() or not _stands(state) or not _answers(state):
             return None
         return Address(state.address, state.token)
 
+    def _program(self) -> _Program:
+        files = {}
+        for part in self._command:
+            file = self._folder / part
+            if part != sys.executable and file.is_file():
+                files[part] = sha256(file.read_bytes())
+        return _Program(self._command, str(self._folder), files)
+
     def _start(self) -> Address:
-        self._end_deaf_one()
-        token = secrets.token_urlsafe(32)
+        self.stop()  # of another program, or deaf: two never share one data folder
+        token, program = secrets.token_urlsafe(32), self._program()
         begin = self._log_file.stat().st_size if self._log_file.exists() else 0
         pid = self._launch(token)
-        state = _State(self._wait_for_address(pid, begin), pid, token, self._command)
+        try:
+            address = self._wait_for_address(pid, begin, token)
+            state = _State(address, pid, token, program, psutil.Process(pid).cwd())
+        except (NetworkFault, psutil.Error) as error:
+            with contextlib.suppress(psutil.Error):
+                _end(psutil.Process(pid))
+            if isinstance(error, NetworkFault):
+                raise
+            raise self._not_started(begin, token) from error
         temporary = self._state_file.with_suffix(".new")
         temporary.touch(mode=0o600)
         temporary.write_text(json.dumps(asdict(state)), encoding="utf-8")
@@ -102,7 +139,7 @@ class LocalService:
         kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         return {**kept, "SERVICE_TOKEN": token, "SERVICE_DATA": str(self._data_folder.resolve())}
 
-    def _wait_for_address(self, pid: int, begin: int) -> str:
+    def _wait_for_address(self, pid: int, begin: int, token: str) -> str:
         deadline = time.monotonic() + _START_S
         while time.monotonic() < deadline:
             with self._log_file.open("rb") as log:
@@ -113,25 +150,31 @@ class LocalService:
             if not _runs(pid):
                 break
             time.sleep(0.02)
-        raise NetworkFault(
+        raise self._not_started(begin, token)
+
+    def _not_started(self, begin: int, token: str) -> NetworkFault:
+        said = self._last_line(begin, token)
+        return NetworkFault(
             f"The local service of connection {self._name} did not start ({' '.join(self._command)}). "
-            f"Its log says why: {self._log_file}",
-            connection=self._name, log=str(self._log_file), sent=False,
+            f"{f'The last line of its log: {said}' if said else 'It said nothing.'} All of it: {self._log_file}",
+            connection=self._name, log=str(self._log_file), said=said, sent=False,
         )  # fmt: skip
 
-    def _end_deaf_one(self) -> None:
-        """End a service that runs but no longer answers, so that two never share one folder."""
-        state = self._read_state()
-        if state is not None and (process := _process_of(state)) is not None:
-            process.kill()
-            _wait_for_end(process)
+    def _last_line(self, begin: int, token: str) -> str:
+        """Return the last line that the service wrote since it was started, as one clean line without its token."""
+        with self._log_file.open("rb") as log:
+            log.seek(begin)
+            lines = log.read().decode(errors="replace").replace(token, "…").split("\n")
+        last = next((line for line in reversed(lines) if line.strip()), "")
+        return "".join(sign if sign.isprintable() else " " for sign in last).strip()[:_QUOTED]
 
     def _read_state(self) -> _State | None:
         try:
-            return _State(**json.loads(self._state_file.read_text(encoding="utf-8")))
+            told = json.loads(self._state_file.read_text(encoding="utf-8"))
+            return _State(**{**told, "program": _Program(**told["program"])})
         except FileNotFoundError:
             return None
-        except (ValueError, TypeError):  # written by another version, or by hand: start anew
+        except (ValueError, TypeError, KeyError):  # written by another version, or by hand: start anew
             return None
 
     @contextmanager
@@ -148,7 +191,7 @@ class LocalService:
                         raise NetworkFault(
                             f"Another process has been starting the service of connection {self._name} for too long. "
                             f"Look at {self._log_file}.",
-                            connection=self._name, sent=False,
+                            connection=self._name,
                         ) from None  # fmt: skip
                     time.sleep(0.02)
             yield
@@ -177,19 +220,40 @@ def _answers(state: _State) -> bool:
 
 
 def _process_of(state: _State) -> psutil.Process | None:
-    """Return the process of that state; None when it is gone or the number now belongs to another program."""
+    """Return the process of that state; None when it is gone or the number now belongs to another program.
+
+    The token was made for this one start and stands in no other environment.
+    """
     try:
         process = psutil.Process(state.pid)
-        return process if process.cmdline() == state.command else None
+        return process if process.environ().get("SERVICE_TOKEN") == state.token else None
     except psutil.Error:
         return None
 
 
-def _wait_for_end(process: psutil.Process) -> None:
-    """Wait until it no longer runs; who started it, and when that one notices, does not matter."""
+def _stands(state: _State) -> bool:
+    """Whether the process still works where it began: a folder that was moved took its old process along."""
+    process = _process_of(state)
+    try:
+        return process is not None and process.cwd() == state.cwd
+    except psutil.Error:
+        return False
+
+
+def _end(process: psutil.Process) -> None:
+    """Ask it to end, and end it when it does not; who started it, and when that one notices, does not matter."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process.terminate()
+        if not _ended(process):
+            process.kill()
+            _ended(process)
+
+
+def _ended(process: psutil.Process) -> bool:
     deadline = time.monotonic() + _END_S
     while _runs(process.pid) and time.monotonic() < deadline:
         time.sleep(0.02)
+    return not _runs(process.pid)
 
 
 def _runs(pid: int) -> bool:

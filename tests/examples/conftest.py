@@ -80,7 +80,7 @@ class Desk:
         """End the local services that the commands started."""
         import psutil
 
-        for state in (self.folder / ".silicon" / "services").glob("*.json"):
+        for state in (self.folder / ".silicon" / "services").glob("*/state.json"):
             pid = json.loads(state.read_text())["pid"]
             if psutil.pid_exists(pid):
                 psutil.Process(pid).terminate()
