@@ -23,6 +23,7 @@ SiliconError
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from contracts import ErrorCategory, Json, Problem
@@ -42,6 +43,11 @@ class SiliconError(Exception):
     def problem(self) -> Problem:
         """Return the error in the form in which it travels in reports and events."""
         return Problem(code=self.code, category=self.category, message=self.message, facts=self.facts)
+
+
+def surely_not(facts: Mapping[str, Json]) -> bool:
+    """Whether the facts of a failure say that its call changed nothing; anything they leave open is in doubt."""
+    return facts.get("happened") == "no"
 
 
 class SettingsError(SiliconError):
@@ -100,7 +106,11 @@ class ExecutionBusy(SiliconError):
 
 
 class CapabilityFailed(SiliconError):
-    """A capability could not do its work."""
+    """A capability could not do its work.
+
+    `happened="no"` among the facts says that the call surely changed nothing: it never left, or the other side clearly
+    said no. Without it nobody knows, whatever the class of the error.
+    """
 
     code = "CAPABILITY_FAILED"
 

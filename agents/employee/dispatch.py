@@ -14,15 +14,18 @@ from contracts import (
     Json,
     Name,
     OrderId,
+    OrderState,
     StatusReport,
     Step,
+    StepMode,
     TaskOrder,
     Text,
     Tier,
 )
 from runtime.capabilities.port import CapabilitySpec
 from runtime.clock import Clock
-from runtime.errors import InvalidArguments, NotFound, PermissionRefused
+from runtime.engine.other_way import other_way
+from runtime.errors import CapabilityFailed, InvalidArguments, NotFound, PermissionRefused
 from runtime.ledger.port import Store
 
 BUILT_IN = "builtin_tool"
@@ -78,10 +81,26 @@ class Dispatcher:
         return self._child(parent, taker, step, work, learnt, objective=objective, spec=spec)
 
     async def carry_out(self, order: TaskOrder) -> StatusReport:
-        """Have the order done, in a slot where it needs one, and return its report, judged by what it asked for."""
+        """Have the order done, in a slot where it needs one, and return its report, judged by what it asked for.
+
+        Every order of an execution passes here. One whose plan calls what its employee may not use fails before it
+        begins, whoever wrote the plan.
+        """
+        try:
+            self._require_rights(order)
+        except CapabilityFailed as error:
+            return StatusReport(order_id=order.order_id, state=OrderState.FAILED, error=error.problem())
         if order.tier is Tier.EXECUTION:
             return await reflect(order, await self._cluster.submit(order), self._store)
         return await self._workforce.deliver(order)
+
+    def _require_rights(self, order: TaskOrder) -> None:
+        """Return when the employee may use all that it calls itself: in steps, branches, and other ways to do them."""
+        employee = tree.find(self._staff.head, order.employee)
+        steps = list(order.plan.all_steps())
+        for step in (*steps, *filter(None, map(other_way, steps))):
+            if step.mode is StepMode.DIRECT and step.use is not None and step.use in self._specs:
+                self._capability(employee, step.use)
 
     def _order_for_skill(
         self, parent: TaskOrder, taker: Node, step: Step, arguments: Mapping[str, Json], learnt: str | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents.organisation.check_options import options_faults
 from agents.organisation.declared import nearest
@@ -14,6 +14,7 @@ from agents.organisation.tree import Tree
 from agents.organisation.yaml_source import Path
 from contracts import Json, Parameter, PlanDefinition, Step, StepMode, Tier, ValueType
 from runtime.engine.check import check_plan
+from runtime.engine.other_way import other_way
 
 
 def skill_faults(draft: Draft) -> Iterator[Fault]:
@@ -27,9 +28,7 @@ def skill_faults(draft: Draft) -> Iterator[Fault]:
             continue
         yield from _plan_faults(draft, skill.plan, parameters)
         for step, path in walk(skill.plan.value):
-            if skill.header is not None:
-                yield from _tier_faults(draft, skill.plan, step, path, skill.header.value.metadata.tier)
-            yield from _right_faults(draft, _Place(skill, skill.plan, step, path), tree)
+            yield from _step_faults(draft, _Place(skill, skill.plan, step, path), tree)
         yield from options_faults(draft, skill, tree)
 
 
@@ -89,6 +88,25 @@ def gives_of(draft: Draft, step: Step, depth: int = 0) -> Mapping[str, Json] | N
         return dict.fromkeys(plan.gives, "any")
     last = plan.steps[-1]
     return None if last.for_each is not None or last.parallel else gives_of(draft, last, depth + 1)
+
+
+def _step_faults(draft: Draft, at: _Place, tree: Tree) -> Iterator[Fault]:
+    """Yield what is wrong with a step, then what is wrong with the other way to do it only."""
+    told = set()
+    for fault in _way_faults(draft, at, tree):
+        told.add(fault.what)
+        yield fault
+    other = other_way(at.step)
+    if other is not None:
+        place = replace(at, step=other, path=(*at.path, "otherwise"))
+        yield from (fault for fault in _way_faults(draft, place, tree) if fault.what not in told)
+
+
+def _way_faults(draft: Draft, at: _Place, tree: Tree) -> Iterator[Fault]:
+    header = at.skill.header
+    if header is not None:
+        yield from _tier_faults(draft, at.plan, at.step, at.path, header.value.metadata.tier)
+    yield from _right_faults(draft, at, tree)
 
 
 def _tier_faults(draft: Draft, plan: Read[PlanDefinition], step: Step, path: Path, tier: Tier) -> Iterator[Fault]:

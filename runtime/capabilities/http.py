@@ -18,7 +18,7 @@ from runtime.capabilities.http_guard import PinnedTransport
 from runtime.capabilities.port import CallContext, CallResult
 from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.specs import operation_spec
-from runtime.errors import BusinessRefusal, InvalidArguments, NetworkFault
+from runtime.errors import BusinessRefusal, CapabilityFailed, InvalidArguments, NetworkFault
 from runtime.settings import HttpSettings
 
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -74,29 +74,42 @@ class HttpService:
         self._client: httpx.AsyncClient | None = None
 
     async def request(self, out: Outgoing) -> tuple[httpx.Response, bytes]:
-        """Return the answer and its bytes; raise NetworkFault, whose `sent` says whether the service can have acted."""
+        """Return the answer and its bytes.
+
+        Raises:
+            NetworkFault: no whole answer came back.
+            CapabilityFailed: as the subclass says. As long as nothing was sent, its facts say that nothing happened.
+        """
+        sent = _Sent()
+        try:
+            return await self._answer(out, sent)
+        except CapabilityFailed as error:
+            if not sent.began:
+                error.facts["happened"] = "no"
+            raise
+
+    async def close(self) -> None:
+        """Close every connection."""
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def _answer(self, out: Outgoing, sent: _Sent) -> tuple[httpx.Response, bytes]:
         headers = {name: self._value(value) for name, value in self._connection.headers.items()}
         headers["Idempotency-Key"] = out.key
         address = await self._address()
         if address.token:
             headers["Authorization"] = f"Bearer {address.token}"
         self._client = self._client or self._new_client()
-        sent = _Sent()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 return await self._send(out, address.base.rstrip("/") + out.path, headers, sent)
-        except (httpx.TransportError, TimeoutError) as error:
+        except (httpx.RequestError, TimeoutError) as error:
             why = str(error) or f"no answer within {self._settings.timeout_s:g} s"
             if sent.began:
                 what = f"the request was sent and no whole answer came back ({why})."
             else:
                 what = f"no connection to {address.base} ({why}). Nothing was sent."
-            raise NetworkFault(f"{out.call}: {what}", call=out.call, sent=sent.began) from error
-
-    async def close(self) -> None:
-        """Close every connection."""
-        if self._client is not None:
-            await self._client.aclose()
+            raise NetworkFault(f"{out.call}: {what}", call=out.call) from error
 
     async def _address(self) -> Address:
         if self._locate is not None:
@@ -207,7 +220,7 @@ def _fill(path: str, arguments: Mapping[str, Json]) -> tuple[str, dict[str, Json
     names = _PLACE.findall(path)
     missing = [name for name in names if arguments.get(name) in (None, "", ".", "..")]
     if missing:
-        raise InvalidArguments(f"The path {path} needs a value for {missing[0]}.", missing=missing[0])
+        raise InvalidArguments(f"The path {path} needs a value for {missing[0]}.", missing=missing[0], happened="no")
     filled = _PLACE.sub(lambda place: quote(_text(arguments[place[1]]), safe=""), path)
     return filled, {name: value for name, value in arguments.items() if name not in names}
 

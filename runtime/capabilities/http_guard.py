@@ -38,7 +38,7 @@ class PinnedTransport(httpx.AsyncBaseTransport):
         except OSError as error:
             raise NetworkFault(
                 f"Connection {self._connection}: the name {host} cannot be resolved ({error.strerror}).",
-                connection=self._connection, host=host, sent=False,
+                connection=self._connection, host=host,
             ) from error  # fmt: skip
         addresses = [entry[4][0] for entry in found]
         allowed = [address for address in addresses if self._allow_private or is_public(str(address))]

@@ -157,7 +157,7 @@ class LocalService:
         return NetworkFault(
             f"The local service of connection {self._name} did not start ({' '.join(self._command)}). "
             f"{f'The last line of its log: {said}' if said else 'It said nothing.'} All of it: {self._log_file}",
-            connection=self._name, log=str(self._log_file), said=said, sent=False,
+            connection=self._name, log=str(self._log_file), said=said,
         )  # fmt: skip
 
     def _last_line(self, begin: int, token: str) -> str:

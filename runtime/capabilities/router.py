@@ -44,7 +44,7 @@ class Router:
 
         Raises:
             NotFound: there is no such capability.
-            InvalidArguments: the arguments do not fit; every fault is named.
+            InvalidArguments: the arguments do not fit; every fault is named, and nothing happened.
             CapabilityTimeout: it took too long and was cancelled.
             CapabilityFailed: it could not do its work, or its output is not what it declares. Exceptions it should
                 not have raised come out as this, category unknown, with the whole of it in the log.
@@ -56,14 +56,21 @@ class Router:
         answer = await self._bounded(capability, given, context, limit_s)
         if isinstance(answer, Waiting):
             return answer
-        return self._checked(capability.spec, given, answer, context, seconds=time.perf_counter() - started)
+        return self._taken_in(capability.spec, given, answer, context, seconds=time.perf_counter() - started)
 
     async def lookup(self, name: str, arguments: Mapping[str, Json], context: CallContext) -> CallResult | None:
         """Return the result of the call with the context's key, or None when it did not happen.
 
         Raises:
-            CapabilityFailed: it cannot be told now.
+            CapabilityFailed: it cannot be told now. Why says nothing about the effect.
         """
+        try:
+            return await self._looked_up(name, arguments, context)
+        except CapabilityFailed as error:
+            error.facts.pop("happened", None)
+            raise
+
+    async def _looked_up(self, name: str, arguments: Mapping[str, Json], context: CallContext) -> CallResult | None:
         capability = self._registry.get(name)
         started = time.perf_counter()
         try:
@@ -78,7 +85,7 @@ class Router:
         if found is None:
             return None
         given = _fitting(capability.spec, arguments)
-        return self._checked(capability.spec, given, found, context, seconds=time.perf_counter() - started)
+        return self._taken_in(capability.spec, given, found, context, seconds=time.perf_counter() - started)
 
     async def _bounded(
         self, capability: Capability, arguments: dict[str, Json], context: CallContext, timeout_s: float
@@ -98,6 +105,17 @@ class Router:
                     use=name, timeout_s=timeout_s,
                 ) from None  # fmt: skip
             raise _stray(name, context, error) from error
+
+    def _taken_in(
+        self, spec: CapabilitySpec, arguments: Mapping[str, Json], result: CallResult, context: CallContext,
+        *, seconds: float,
+    ) -> CallResult:  # fmt: skip
+        try:
+            return self._checked(spec, arguments, result, context, seconds=seconds)
+        except SiliconError:
+            raise
+        except Exception as error:  # what came back cannot even be looked at
+            raise _stray(spec.name, context, error) from error
 
     def _checked(
         self, spec: CapabilitySpec, arguments: Mapping[str, Json], result: CallResult, context: CallContext,
@@ -149,7 +167,7 @@ def _fitting(spec: CapabilitySpec, arguments: Mapping[str, Json]) -> dict[str, J
     given = dict(arguments)
     fault = fault_of(given, schema)
     if fault is not None:
-        raise InvalidArguments(f"The arguments do not fit {spec.name}: {fault}", use=spec.name)
+        raise InvalidArguments(f"The arguments do not fit {spec.name}: {fault}", use=spec.name, happened="no")
     for name, parameter in spec.parameters.items():
         if given.get(name) is None and parameter.default is not None:
             given[name] = parameter.default

@@ -147,7 +147,7 @@ class UrlSource:
             shown = self._url.render_as_string(hide_password=True)
             return NetworkFault(
                 f"The database of connection {self._name} at {shown} cannot be reached: {why}.",
-                connection=self._name, sent=False,
+                connection=self._name, happened="no",
             )  # fmt: skip
         return InvalidArguments(f"The query on connection {self._name} cannot run: {why}.", connection=self._name)
 

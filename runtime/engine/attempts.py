@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from datetime import datetime, timedelta
 from typing import Any
 
 from contracts import Problem, Step, StepMode
@@ -12,6 +14,7 @@ from runtime.engine.delegation import ChildEnded, delegate_step
 from runtime.engine.direct import call_capability
 from runtime.engine.finish import KEEP, Draft, finish, finish_held
 from runtime.engine.journal import is_foreign
+from runtime.engine.other_way import form_of
 from runtime.engine.outcome import End, Outcome, Stop
 from runtime.engine.pause import Pause, write_pause
 from runtime.engine.questions import answer_to
@@ -20,7 +23,7 @@ from runtime.engine.result import Result
 from runtime.engine.retry import Next, decide
 from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
-from runtime.errors import BudgetExceeded, CapabilityFailed, EffectInDoubt, LedgerError, SiliconError, VersionConflict
+from runtime.errors import BudgetExceeded, CapabilityFailed, LedgerError, SiliconError, VersionConflict, surely_not
 from runtime.ledger.port import NewEvent
 from runtime.model.required import model_required
 from runtime.telemetry.context import working_on
@@ -101,11 +104,15 @@ async def _after_failure(run: Run, step: Step, unit: Unit, error: SiliconError) 
     child = error if isinstance(error, ChildEnded) else None
     receipt = unit.held if unit.held is not None and unit.held.happened else None
     problem: Problem = error.problem()
+    in_doubt = unit.intent is not None and unit.intent.open and not surely_not(problem.facts)
     decision = decide(
         problem, step=step, unit=unit, settings=run.settings, plan_revisions=run.view.revisions,
-        delegated=child is not None, happened=receipt is not None or (child is not None and child.happened),
+        delegated=child is not None, patience_s=_patience_s(run),
+        happened=in_doubt or receipt is not None or (child is not None and child.happened),
     )  # fmt: skip
-    more = _facts_of(problem, receipt, child)
+    if decision.next_try_s is not None:
+        problem = _put_off(problem, run.clock.now() + timedelta(seconds=decision.next_try_s))
+    more = _facts_of(receipt, child)
     if decision.next is Next.GIVE_UP:
         await run.journal.write(failed(step, unit.index, problem, final=True, **more))
         return Outcome(end_of(problem), problem=problem)
@@ -118,11 +125,30 @@ async def _after_failure(run: Run, step: Step, unit: Unit, error: SiliconError) 
     return None
 
 
-def _facts_of(problem: Problem, receipt: Result | None, child: ChildEnded | None) -> dict[str, Any]:
-    """Return what a failure leaves beside its reason: a doubt, the receipt of an effect, what an order below spent."""
+def _patience_s(run: Run) -> float:
+    """Return how long the order can still wait for anything."""
+    order, left = run.order, [math.inf]
+    if order.deadline is not None:
+        left.append((order.deadline - run.clock.now()).total_seconds())
+    if order.budget.seconds is not None:
+        left.append(order.budget.seconds - run.view.usage.seconds)
+    return min(left)
+
+
+def _put_off(problem: Problem, moment: datetime) -> Problem:
+    """Return the problem with the moment from which on the service may be asked again."""
+    message = (
+        f"{problem.message} That is longer than a step waits. From {moment:%Y-%m-%d %H:%M:%S} UTC on it may be asked "
+        f"again; `silicon resume` goes on from here."
+    )
+    return problem.model_copy(
+        update={"message": message, "facts": {**problem.facts, "next_try_at": moment.isoformat()}}
+    )
+
+
+def _facts_of(receipt: Result | None, child: ChildEnded | None) -> dict[str, Any]:
+    """Return what a failure leaves beside its reason: the receipt of an effect, what an order below spent."""
     facts: dict[str, Any] = {}
-    if problem.code == EffectInDoubt.code:
-        facts["in_doubt"] = True
     if receipt is not None:
         facts["result"] = receipt.to_data()
     if child is not None:
@@ -142,24 +168,4 @@ def _revision(run: Run, step: Step, unit: Unit, problem: Problem, change: str | 
             "because": problem.message,
             "change": change,
         },
-    )
-
-
-def form_of(step: Step, unit: Unit) -> Step:
-    """Return the step as it is to be done now: its own form, or the other way after a revision."""
-    other = step.otherwise
-    if unit.change != "otherwise" or other is None:
-        return step
-    named = other.use is not None or other.skill is not None
-    return step.model_copy(
-        update={
-            "by": other.by if other.by is not None or named else step.by,
-            "use": other.use if named else step.use,
-            "skill": other.skill if named else step.skill,
-            "order": None,
-            "ask": None if named else step.ask,
-            "react": None if named else step.react,
-            "arguments": other.arguments or step.arguments,
-            "otherwise": None,
-        }
     )

@@ -14,6 +14,7 @@ from runtime.engine.check_names import GivesOf, Names, inside, names_of, near, o
 from runtime.engine.check_values import always, binding_faults, condition_faults
 from runtime.engine.fault import Path, PlanFault
 from runtime.engine.graph import rings
+from runtime.engine.other_way import other_way
 from runtime.schema import SchemaFault, field_schema
 
 __all__ = ["PlanFault", "check_plan"]
@@ -209,15 +210,12 @@ def _way_back_faults(step: Step, path: Path, outer: Names, known: _Known) -> Ite
             names=names,
             known=known,
         )
-    if step.otherwise is not None:
-        other = step.otherwise
+    other = other_way(step)
+    if step.otherwise is not None and other is not None:
         place = (*path, "otherwise")
-        yield from _who_faults(other.by, place, known)
-        use, skill = other.use, other.skill
-        if use is None and skill is None:
-            use, skill = step.use, step.skill
+        yield from _who_faults(step.otherwise.by, place, known)
         yield from _call_faults(
-            use, skill, other.arguments or step.arguments, path=place, names=inside(outer, step), known=known
+            other.use, other.skill, other.arguments, path=place, names=inside(outer, step), known=known
         )
 
 

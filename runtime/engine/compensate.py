@@ -16,11 +16,12 @@ from runtime.engine.context import Run, clean_data, failed
 from runtime.engine.direct import draft_of
 from runtime.engine.finish import finish
 from runtime.engine.fold import fold_order
+from runtime.engine.other_way import form_of
 from runtime.engine.repeat import scope_of
 from runtime.engine.result import Undo
 from runtime.engine.retry import backoff
 from runtime.engine.view import OrderView, Unit
-from runtime.errors import EffectInDoubt, LedgerError, NetworkFault, SiliconError
+from runtime.errors import EffectInDoubt, LedgerError, NetworkFault, SiliconError, surely_not
 from runtime.ledger.port import NewEvent
 
 
@@ -111,13 +112,16 @@ async def _call(run: Run, effect: _Effect) -> None:
         try:
             await run.router.call(effect.undo.use, effect.undo.arguments, _context(run, effect), timeout_s=None)
             return
-        except NetworkFault as fault:
-            sure = fault.facts.get("sent") is False or not run.router.spec(effect.undo.use).effect.needs_gate
+        except LedgerError:
+            raise
+        except SiliconError as error:
+            sure = surely_not(error.facts) or not run.router.spec(effect.undo.use).effect.needs_gate
             if not sure and await _did_happen(run, effect):
                 return
-            if tried == run.settings.network_retries:
+            wait_s = backoff(tried, error.problem(), run.settings)
+            if not isinstance(error, NetworkFault) or tried == run.settings.network_retries or wait_s is None:
                 raise
-            await run.sleep(backoff(tried, fault.problem(), run.settings))
+            await run.sleep(wait_s)
 
 
 def _context(run: Run, effect: _Effect) -> CallContext:
@@ -151,21 +155,23 @@ async def _settle_intent(run: Run, unit: Unit) -> None:
                 step=unit.step, key=intent.key,
             )  # fmt: skip
         scope = await scope_of(run, step, unit.index)
+        step = form_of(step, unit)
         arguments = cast("dict[str, Json]", resolve(dict(step.arguments), scope.values))
         context = CallContext(order=run.order, step=step.id, key=intent.key, attempt=unit.attempt, now=run.clock.now())
         found = await run.router.lookup(intent.use, arguments, context)
     except LedgerError:
         raise
     except SiliconError as error:
-        await run.journal.write(failed(step, unit.index, error.problem(), final=True, in_doubt=True))
+        await run.journal.write(failed(step, unit.index, error.problem(), final=True))
         return
     if found is None:
-        await run.give_up(step, unit.index, cancelled(f"Step {unit.step} was cancelled before its effect took place."))
+        message = f"Step {unit.step} was cancelled before its effect took place."
+        await run.give_up(step, unit.index, cancelled(message, happened="no"))
         return
     draft = draft_of(found, started_at=context.now, seconds=0.0, use=intent.use, happened=True)
     await finish(run, step, unit, scope, replace(draft, confirmed=True))
 
 
-def cancelled(message: str) -> Problem:
+def cancelled(message: str, **facts: Json) -> Problem:
     """Return the problem of what was cancelled."""
-    return Problem(code="CANCELLED", category=ErrorCategory.PERMISSION, message=message)
+    return Problem(code="CANCELLED", category=ErrorCategory.PERMISSION, message=message, facts=facts)

@@ -20,26 +20,24 @@ from runtime.engine.pause import Pause
 from runtime.engine.retry import backoff
 from runtime.engine.view import Intent, Unit
 from runtime.errors import (
-    BusinessRefusal,
     CapabilityFailed,
-    InvalidArguments,
+    LedgerError,
     NetworkFault,
     PermissionRefused,
+    SiliconError,
+    surely_not,
 )
 from runtime.ledger.port import NewEvent
 
 CONFIRMED: Mapping[str, Json] = {"confirmed_by_person": True}
 """Output of an effect of which only is known that it happened, because a person said so."""
 
-_SURELY_NOT = (InvalidArguments, PermissionRefused, BusinessRefusal)
-"""Answers that say the effect did not take place. Anything else leaves it open."""
-
 
 class EffectRefused(PermissionRefused):
     """The gate does not let the effect happen."""
 
     def __init__(self, refused: Refused, use: str) -> None:
-        super().__init__(f"{use} was not carried out: {refused.reason}", use=use)
+        super().__init__(f"{use} was not carried out: {refused.reason}", use=use, happened="no")
         self.code = refused.code  # type: ignore[misc]  # the gate's own code: DENIED, EXPIRED, POLICY_VIOLATED, …
 
 
@@ -49,9 +47,10 @@ async def call_effect(
     """Carry the effect out, or say that people have to be asked first.
 
     The gate is asked, and the intent committed together with what the gate says is used up. Then comes the call; its
-    receipt is the step's checkpoint. When nobody knows whether it happened (a crash in between, a lost connection, a
-    time-out), the capability is asked by key if it can tell, else a person is. A person's no, or the capability's,
-    leads to a new intent under the same approval.
+    receipt is the step's checkpoint. A failure whose facts do not say that nothing happened (`surely_not`) leaves the
+    effect in doubt, as a crash in between does: the capability is asked by key if it can tell, else a person is. A
+    person's no, or the capability's, leads to a new intent under the same approval. What is raised without that fact
+    leaves the intent open, so that nobody goes on before it is settled.
     """
     if unit.intent is not None and unit.intent.open:
         settled = await _find_out(run, step, unit, request, context)
@@ -70,22 +69,23 @@ async def _call(run: Run, step: Step, unit: Unit, request: EffectRequest, contex
     call = run.router.call(request.spec.name, request.arguments, context, timeout_s=step.timeout_s)
     try:
         answer = await run.interruptible(call, grace_s=run.grace_s)
-    except _SURELY_NOT:
+        if isinstance(answer, Waiting):
+            raise CapabilityFailed(
+                f"{request.spec.name} wants to wait for people although its effect was announced; what changes the "
+                f"world asks before, at the gate.",
+                use=request.spec.name,
+            )
+        return answer
+    except LedgerError:
         raise
-    except CapabilityFailed as error:
-        if isinstance(error, NetworkFault) and error.facts.get("sent") is False:
+    except SiliconError as error:
+        if surely_not(error.facts):
             raise
         settled = await _find_out(run, step, unit, request, context)
         if settled is None:
+            error.facts["happened"] = "no"
             raise
         return settled
-    if isinstance(answer, Waiting):
-        raise CapabilityFailed(
-            f"{request.spec.name} wants to wait for people although its effect was announced; what changes the world "
-            f"asks before, at the gate.",
-            use=request.spec.name,
-        )
-    return answer
 
 
 async def _authorise(run: Run, step: Step, unit: Unit, request: EffectRequest) -> Pause | None:
@@ -159,9 +159,10 @@ async def look_up(run: Run, request: EffectRequest, context: CallContext) -> Cal
             asking = run.router.lookup(request.spec.name, request.arguments, context)
             return await run.interruptible(asking, grace_s=run.grace_s)
         except NetworkFault as fault:
-            if tried == run.settings.network_retries:
+            wait_s = backoff(tried, fault.problem(), run.settings)
+            if tried == run.settings.network_retries or wait_s is None:
                 raise
-            await run.pause(backoff(tried, fault.problem(), run.settings))
+            await run.pause(wait_s)
     raise AssertionError("unreachable")
 
 

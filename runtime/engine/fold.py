@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from contracts import (
@@ -22,6 +23,7 @@ from contracts import (
 from runtime.engine.result import Result
 from runtime.engine.states import Move, UnitState, next_state
 from runtime.engine.view import Child, Intent, OrderView, Unit
+from runtime.errors import surely_not
 
 
 def fold_order(events: Iterable[Event]) -> OrderView:
@@ -100,10 +102,8 @@ def _failed(view: OrderView, event: Event, data: Data) -> None:
     unit.failures.append(Problem.read(data["problem"]))
     unit.waiting, unit.child, unit.held = (), unit.child if final else None, None
     if unit.intent is not None:
-        unit.intent = Intent(
-            unit.intent.key, unit.intent.use, unit.intent.arguments_sha256, unit.intent.capability_sha256,
-            unit.intent.card, open=bool(data.get("in_doubt")),
-        )  # fmt: skip
+        known = "result" in data or surely_not(unit.failures[-1].facts)
+        unit.intent = replace(unit.intent, open=unit.intent.open and not known)
     if "result" in data:  # the effect happened, but its result was not accepted
         unit.result = Result.from_data(data["result"])
         view.finished.append((unit.step, unit.index))
@@ -145,7 +145,9 @@ def _reopened(view: OrderView, event: Event, data: Data) -> None:
         over = any(whole is not None and whole.state is UnitState.DONE for whole in around)
         if unit.state is UnitState.FAILED and not over and unit.result is None:
             unit.state = next_state(unit.state, Move.REOPEN)
-            unit.since_revision, unit.revisions, unit.change = len(unit.failures), 0, None
+            unit.since_revision = len(unit.failures)
+            if unit.intent is None or not unit.intent.open:  # in doubt, it stays the call that it was, under its key
+                unit.revisions, unit.change = 0, None
             unit.doubts = ()  # whoever looks again may ask again
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ class Decision:
     next: Next
     wait_s: float = 0.0
     change: str | None = None
+    next_try_s: float | None = None
+    """How long the service asked to wait, when that is too long to be waited for."""
 
 
 GIVE_UP = Decision(Next.GIVE_UP)
@@ -55,21 +58,25 @@ and for a time-out where the step says so itself.
 
 def decide(
     problem: Problem, *, step: Step, unit: Unit, settings: EngineSettings, plan_revisions: int, delegated: bool,
-    happened: bool = False,
+    happened: bool = False, patience_s: float = math.inf,
 ) -> Decision:  # fmt: skip
     """Return what follows `problem`, by what the unit has gone through before.
 
     Args:
         plan_revisions: revisions of the whole plan so far.
         delegated: the failure is another employee's, who has used up the retries and tried the same again already.
-        happened: an effect took place before the failure, so nothing may be done over.
+        happened: an effect took place before the failure, or may have, so nothing may be done over.
+        patience_s: how long the order can still wait.
     """
     if happened:
         return GIVE_UP
     if not delegated:
         tried = sum(_passing(step, earlier) for earlier in unit.failures[unit.since_revision :])
         if _passing(step, problem) and tried < _most(step, problem, settings):
-            return Decision(Next.RETRY, wait_s=backoff(tried, problem, settings))
+            wait_s = backoff(tried, problem, settings, patience_s=patience_s)
+            if wait_s is None:
+                return Decision(Next.GIVE_UP, next_try_s=asked_to_wait_s(problem))
+            return Decision(Next.RETRY, wait_s=wait_s)
     refused = problem.code == NOT_ACCEPTED or problem.category is ErrorCategory.BUSINESS
     change = _change(step, problem, delegated=delegated) if refused or delegated else None
     if change and unit.revisions < settings.business_retries and plan_revisions < settings.plan_revisions:
@@ -77,12 +84,22 @@ def decide(
     return GIVE_UP
 
 
-def backoff(tried: int, problem: Problem, settings: EngineSettings) -> float:
-    """Return the wait before the next try: doubled each time, with jitter; at least what the service asked for."""
+def backoff(tried: int, problem: Problem, settings: EngineSettings, *, patience_s: float = math.inf) -> float | None:
+    """Return the wait before the next try: doubled each time, with jitter; at least what the service asked for.
+
+    None when the service asks for longer than `engine.backoff_most_s`, or than there is time: asking it before would
+    be refused again, and waiting in place would keep a process for nothing.
+    """
     wait: float = min(settings.backoff_first_s * 2.0**tried, settings.backoff_most_s)
     wait *= random.uniform(0.5, 1.0)  # noqa: S311  (spreads retries, guards nothing)
+    asked = asked_to_wait_s(problem)
+    return None if asked > min(settings.backoff_most_s, patience_s) else max(wait, asked)
+
+
+def asked_to_wait_s(problem: Problem) -> float:
+    """Return how long the service asked to wait; 0 when it did not."""
     asked = problem.facts.get("retry_after_s")
-    return max(wait, float(asked)) if isinstance(asked, int | float) else float(wait)
+    return float(asked) if isinstance(asked, int | float) else 0.0
 
 
 def _most(step: Step, problem: Problem, settings: EngineSettings) -> int:

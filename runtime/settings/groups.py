@@ -39,7 +39,7 @@ class EngineSettings(Group):
     backoff_first_s: float = Field(default=0.5, gt=0)
     """Wait before the first retry; it doubles each time, with jitter."""
     backoff_most_s: float = Field(default=30.0, gt=0)
-    """Longest wait between two tries."""
+    """Longest wait between two tries; a service that asks for longer is not waited for."""
     plan_revisions: int = Field(default=3, ge=0)
     """Revisions of a plan after an unsatisfied step."""
     parallel: int = Field(default=3, ge=1)

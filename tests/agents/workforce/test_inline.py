@@ -11,6 +11,7 @@ from contracts import DataProduct, ExecutionId, OrderState, PlanDefinition, Tier
 from runtime.canonical import sha256
 from runtime.capabilities.port import CallResult
 from runtime.engine import fold_order, outputs_of
+from runtime.errors import BusinessRefusal
 from runtime.ledger.port import Store
 from tests.agents.employee.staff import FakeNode, FakeStaff, department, explain
 from tests.agents.workforce.company import AskOnce, Company
@@ -88,6 +89,61 @@ async def test_what_is_never_accepted_is_tried_twice_and_not_once_more_on_every_
     report = await company(sqlite_store, clock, echo=stubborn).ask("explain", parameters={"origin": "EWR"})
     assert report.error is not None
     assert (report.error.code, len(calls)) == ("NOT_ACCEPTED", 2)
+
+
+async def test_the_other_way_is_done_by_whoever_does_the_step(sqlite_store: Store, clock: HandClock) -> None:
+    def refuse(arguments: Any, context: Any) -> Any:
+        raise BusinessRefusal("Closed.", happened="no")
+
+    other = {"use": "echo", "with": {"text": "other"}}
+    step = {"id": "ask", "by": "analyst", "use": "flights.query", "with": {"text": ""}, "otherwise": other}
+    firm = company(sqlite_store, clock, {"steps": [step]}, **{"flights.query": refuse})
+
+    report = await firm.ask("explain")
+
+    assert report.output == {"text": "other"}
+    assert [order.employee for order in await firm.orders()][-2:] == ["analyst", "analyst"]
+
+
+WAIVE = {"id": "waive", "use": "desk.waive", "with": {"text": "all"}}
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        WAIVE,
+        {"id": "both", "parallel": [WAIVE, {"id": "say", "by": "analyst", "use": "echo", "with": {"text": ""}}]},
+        {"id": "say", "by": "analyst", "use": "echo", "with": {"text": ""},
+         "otherwise": {"by": "desk", "use": "desk.waive", "with": {"text": "all"}}},
+    ],
+)  # fmt: skip
+async def test_a_manager_itself_does_nothing_that_it_may_not(
+    sqlite_store: Store, clock: HandClock, step: dict[str, Any]
+) -> None:
+    done: list[Any] = []
+
+    def waive(arguments: Any, context: Any) -> Any:
+        done.append(arguments)
+        return CallResult({"text": "waived"})
+
+    def refuse(arguments: Any, context: Any) -> Any:
+        raise BusinessRefusal("Closed.", happened="no")
+
+    firm = company(sqlite_store, clock, {"steps": [step]}, **{"desk.waive": waive, "echo": refuse})
+
+    report = await firm.ask("explain")
+
+    assert report.error is not None
+    assert (report.error.code, done) == ("PERMISSION_REFUSED", [])
+    assert "desk may not use desk.waive" in report.error.message
+
+
+async def test_a_plan_that_a_person_brings_gives_the_head_no_new_rights(sqlite_store: Store, clock: HandClock) -> None:
+    firm = company(sqlite_store, clock)
+    report = await firm.ask(None, plan={"steps": [WAIVE]})
+    assert report.error is not None
+    assert "head may not use desk.waive" in report.error.message
+    assert firm.submitted == []
 
 
 async def test_checks_on_the_whole_plan_fail_the_order_that_misses_them(sqlite_store: Store, clock: HandClock) -> None:

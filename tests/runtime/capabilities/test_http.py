@@ -19,7 +19,14 @@ from runtime.capabilities.http_answer import retry_after_s
 from runtime.capabilities.http_guard import is_public
 from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.specs import operation_spec
-from runtime.errors import BusinessRefusal, CapabilityFailed, InvalidArguments, NetworkFault, PermissionRefused
+from runtime.errors import (
+    BusinessRefusal,
+    CapabilityFailed,
+    InvalidArguments,
+    NetworkFault,
+    PermissionRefused,
+    surely_not,
+)
 from runtime.settings import HttpSettings
 from tests.fakes.calls import a_call
 from tests.fakes.http_service import Answer, Asked
@@ -107,8 +114,10 @@ async def test_a_secret_travels_in_the_header_and_nowhere_else(serve: Serve, ope
 
 
 async def test_a_secret_that_is_not_set_says_where_it_is_looked_for(serve: Serve, operation: Ask) -> None:
-    with pytest.raises(PermissionRefused, match="environment variable NONE or the file"):
+    with pytest.raises(PermissionRefused, match="environment variable NONE or the file") as raised:
         await operation(serve().address, headers={"X-Token": {"secret": "NONE"}}).call({}, a_call())
+
+    assert surely_not(raised.value.facts)
 
 
 @pytest.mark.parametrize(
@@ -136,6 +145,7 @@ async def test_a_status_says_who_can_help(
 
     assert type(raised.value) is error
     assert raised.value.facts["status"] == status
+    assert surely_not(raised.value.facts) == (400 <= status < 418 or status == 422)
     assert len(server.asked) == 1
 
 
@@ -146,11 +156,21 @@ async def test_a_busy_service_says_how_long_to_wait(serve: Serve, operation: Ask
         await operation(server.address).call({}, a_call())
 
     assert raised.value.facts["retry_after_s"] == 7
+    assert surely_not(raised.value.facts) == (status == 429)
 
 
 def test_a_date_in_retry_after_is_seconds_from_now() -> None:
     assert retry_after_s("Fri, 08 Feb 2013 17:00:00 GMT") == 0
-    assert retry_after_s("soon") is None
+    assert retry_after_s("Fri, 08 Feb 2013 17:00:00 -0000") == 0
+
+
+@pytest.mark.parametrize("header", ["soon", "", "²", "-5", "Fri, 99 Feb 2013 17:00:00 GMT"])
+def test_a_retry_after_that_cannot_be_read_says_nothing(header: str) -> None:
+    assert retry_after_s(header) is None
+
+
+def test_a_retry_after_without_end_stays_a_number() -> None:
+    assert retry_after_s("9" * 400) == 366 * 86_400
 
 
 async def test_without_a_connection_nothing_was_sent(operation: Ask) -> None:
@@ -160,14 +180,14 @@ async def test_without_a_connection_nothing_was_sent(operation: Ask) -> None:
     with pytest.raises(NetworkFault, match="Nothing was sent") as raised:
         await operation(address).call({}, a_call())
 
-    assert raised.value.facts["sent"] is False
+    assert surely_not(raised.value.facts)
 
 
 async def test_a_connection_cut_after_the_request_may_have_had_its_effect(serve: Serve, operation: Ask) -> None:
     with pytest.raises(NetworkFault) as raised:
         await operation(serve(hang_up=True).address).call({}, a_call())
 
-    assert raised.value.facts["sent"] is True
+    assert not surely_not(raised.value.facts)
 
 
 async def test_an_answer_that_comes_too_late_may_have_had_its_effect(operation: Ask) -> None:
@@ -178,12 +198,14 @@ async def test_an_answer_that_comes_too_late_may_have_had_its_effect(operation: 
         with pytest.raises(NetworkFault) as raised:
             await desk.call({}, a_call())
 
-    assert raised.value.facts["sent"] is True
+    assert not surely_not(raised.value.facts)
 
 
 async def test_an_answer_that_is_too_large_is_not_read(serve: Serve, operation: Ask) -> None:
-    with pytest.raises(BusinessRefusal, match="more than 16 KiB"):
+    with pytest.raises(BusinessRefusal, match="more than 16 KiB") as raised:
         await operation(serve(value={"a": "x" * 100_000}).address).call({}, a_call())
+
+    assert not surely_not(raised.value.facts)
 
 
 @pytest.mark.parametrize(
@@ -192,8 +214,10 @@ async def test_an_answer_that_is_too_large_is_not_read(serve: Serve, operation: 
 async def test_an_answer_that_is_no_json_object_is_told(
     serve: Serve, operation: Ask, raw: bytes, media_type: str
 ) -> None:
-    with pytest.raises(BusinessRefusal, match="not a JSON object"):
+    with pytest.raises(BusinessRefusal, match="not a JSON object") as raised:
         await operation(serve(raw=raw, media_type=media_type).address).call({}, a_call())
+
+    assert not surely_not(raised.value.facts)
 
 
 async def test_a_look_up_finds_the_result_of_the_key_or_nothing(serve: Serve, operation: Ask) -> None:

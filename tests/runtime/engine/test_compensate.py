@@ -65,7 +65,7 @@ async def test_a_cancelled_order_takes_its_effects_back_the_last_one_first(
 async def test_a_compensation_that_fails_is_told_and_the_others_are_tried(
     sqlite_store: SqlStore, clock: HandClock
 ) -> None:
-    world, done, hanging = desk(sqlite_store, clock, fails=NetworkFault("down", sent=False))
+    world, done, hanging = desk(sqlite_store, clock, fails=NetworkFault("down", happened="no"))
     order = world.order(effect(1), effect(2, after=1), {"id": "stuck", "use": "hang", "after": ["e2"]})
 
     report = await cancel_when(world, order, hanging)

@@ -6,7 +6,15 @@ import pytest
 
 from contracts import Effect, Json, OrderState
 from runtime.capabilities.port import EffectRequest, Waiting
-from runtime.errors import CapabilityFailed, EffectInDoubt, NetworkFault, PermissionRefused
+from runtime.errors import (
+    BusinessRefusal,
+    CapabilityFailed,
+    EffectInDoubt,
+    InvalidArguments,
+    ModelRequired,
+    NetworkFault,
+    PermissionRefused,
+)
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.fakes.crashing_store import Crash
@@ -156,14 +164,19 @@ async def test_after_a_crash_what_may_run_again_does(sqlite_store: SqlStore, clo
     assert len(tool.calls) == 2
 
 
-@pytest.mark.parametrize("fault", [NetworkFault("reset"), CapabilityFailed("strange"), RuntimeError("bug")])
-async def test_a_lost_answer_is_in_doubt_and_not_simply_tried_again(
-    sqlite_store: SqlStore, clock: HandClock, fault: Exception
+@pytest.mark.parametrize("fault",
+    [
+        NetworkFault("reset"), CapabilityFailed("strange"), RuntimeError("bug"), BusinessRefusal("unreadable"),
+        PermissionRefused("moved"), InvalidArguments("odd"), ModelRequired("none"), Waiting(()),
+    ],
+)  # fmt: skip
+async def test_a_failure_that_does_not_say_that_nothing_happened_is_in_doubt_and_not_simply_tried_again(
+    sqlite_store: SqlStore, clock: HandClock, fault: object
 ) -> None:
     tool = paying(fault, {"ok": 1})
     world = World(sqlite_store, clock, tool)
 
-    report = await world.run(world.order(PAY))
+    report = await world.run(world.order({**PAY, "otherwise": {"use": "pay", "with": {}}}))
 
     assert report.state is OrderState.WAITING
     assert report.waiting_for == tuple(world.gate.doubts)
@@ -203,6 +216,23 @@ async def test_a_doubt_that_nobody_settles_stays_a_doubt_in_the_ledger(
     assert intent is not None and intent.open
 
 
+async def test_a_doubt_about_which_nobody_can_be_asked_is_not_forgotten_when_the_order_is_reopened(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    class NoRule(CardGate):
+        async def in_doubt(self, request: EffectRequest) -> Waiting | bool:
+            raise PermissionRefused("there is no approval rule under which to ask")
+
+    world = World(sqlite_store, clock, paying(NetworkFault("reset"), {"ok": 1}))
+    world.gate, world.reopen = NoRule(), True
+    order = world.order(PAY)
+
+    states = [(await world.run(order)).state for _ in range(3)]
+
+    assert states == [OrderState.FAILED] * 3
+    assert len(world.tools["pay"].calls) == 1
+
+
 async def test_a_time_out_of_an_effect_is_in_doubt(sqlite_store: SqlStore, clock: HandClock) -> None:
     async def hang(arguments: object, context: object) -> None:
         await asyncio.Event().wait()
@@ -215,7 +245,7 @@ async def test_a_time_out_of_an_effect_is_in_doubt(sqlite_store: SqlStore, clock
 async def test_a_request_that_never_left_is_tried_again_under_the_same_approval(
     sqlite_store: SqlStore, clock: HandClock
 ) -> None:
-    tool = paying(NetworkFault("refused", sent=False), {"ok": 1})
+    tool = paying(NetworkFault("refused", happened="no"), {"ok": 1})
     world = World(sqlite_store, clock, tool)
     world.gate.ask = True
     order = world.order(PAY)
@@ -239,7 +269,7 @@ async def test_a_lost_answer_that_the_capability_can_explain_needs_no_person(
 
 
 async def test_a_refusal_by_the_other_side_leaves_no_doubt(sqlite_store: SqlStore, clock: HandClock) -> None:
-    tool = paying(PermissionRefused("403"))
+    tool = paying(PermissionRefused("403", happened="no"))
     world = World(sqlite_store, clock, tool)
     order = world.order(PAY)
 

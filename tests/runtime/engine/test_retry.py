@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts import Effect, ErrorCategory, OrderState, Problem, Step
+from contracts import Budget, Effect, ErrorCategory, OrderState, Problem, Step
+from runtime.capabilities.port import CallContext, CallResult
 from runtime.engine.retry import Next, backoff, decide
 from runtime.engine.view import Unit
 from runtime.errors import BusinessRefusal, InvalidArguments, NetworkFault, PermissionRefused
@@ -45,7 +49,7 @@ def test_the_wait_doubles_with_jitter_up_to_its_bound(tried: int) -> None:
 async def test_a_passing_fault_is_tried_again_with_the_error_handed_on(
     sqlite_store: SqlStore, clock: HandClock
 ) -> None:
-    tool = Tool("net", one_after_the_other(NetworkFault("reset"), NetworkFault("busy", retry_after_s=90), {"ok": 1}))
+    tool = Tool("net", one_after_the_other(NetworkFault("reset"), NetworkFault("busy", retry_after_s=25), {"ok": 1}))
     world = World(sqlite_store, clock, tool)
     order = world.order({"id": "a", "use": "net"})
 
@@ -54,8 +58,51 @@ async def test_a_passing_fault_is_tried_again_with_the_error_handed_on(
     assert report.output == {"ok": 1}
     assert [context.previous_error for context in tool.contexts] == [None, "reset", "busy"]
     assert [context.attempt for context in tool.contexts] == [1, 2, 3]
-    assert world.waits[0] <= 0.5 and world.waits[1] == 90
+    assert world.waits[0] <= 0.5 and world.waits[1] == 25
     assert (await world.kinds(order)).count("step.failed") == 2
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("asked_s", "facts"),
+    [
+        (99_999, {}),
+        (20, {"deadline": HandClock().now() + timedelta(seconds=10)}),
+        (20, {"budget": Budget(seconds=10)}),
+    ],
+)
+async def test_a_service_that_asks_for_longer_than_there_is_time_ends_the_step_with_the_moment_it_names(
+    sqlite_store: SqlStore, clock: HandClock, asked_s: int, facts: dict[str, Any]
+) -> None:
+    tool = Tool("net", one_after_the_other(NetworkFault("busy", retry_after_s=asked_s), {"ok": 1}))
+    world = World(sqlite_store, clock, tool)
+    order = world.order({"id": "a", "use": "net"}, **facts)
+
+    failed = await world.run(order)
+    world.reopen = True
+    resumed = await world.run(order)
+
+    assert failed.error is not None
+    assert (failed.state, failed.error.category, world.waits) == (OrderState.FAILED, ErrorCategory.NETWORK, [])
+    assert failed.error.facts["next_try_at"] == (clock.now() + timedelta(seconds=asked_s)).isoformat()
+    assert f"{clock.now() + timedelta(seconds=asked_s):%Y-%m-%d %H:%M:%S} UTC" in failed.error.message
+    assert resumed.output == {"ok": 1}
+
+
+@pytest.mark.anyio
+async def test_a_look_up_that_is_told_to_wait_for_long_leaves_the_effect_to_a_person(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    class Busy(Tool):
+        async def lookup(self, key: str, context: CallContext) -> CallResult | None:
+            raise NetworkFault("busy", retry_after_s=99_999, happened="no")
+
+    tool = Busy("pay", lambda a, c: NetworkFault("reset"), Effect.WRITE, can_look_up=True)
+    world = World(sqlite_store, clock, tool)
+
+    report = await world.run(world.order({"id": "a", "use": "pay"}))
+
+    assert (report.state, len(tool.calls), world.waits) == (OrderState.WAITING, 1, [])
 
 
 @pytest.mark.anyio
