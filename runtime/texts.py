@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+LANGUAGES = ("en", "zh")
+"""The languages that people are spoken to; the catalogue has a file for each."""
+
 
 class Say(Protocol):
     """A catalogue of texts in one language."""

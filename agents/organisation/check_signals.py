@@ -17,6 +17,8 @@ from governance.policies.policy import VARIABLES
 from runtime.bindings import BindingFault, reference_of, texts_of
 from runtime.expressions import ExpressionFault, compile_condition
 
+_OTHER_DATABASES = ("sqlite", "url")
+"""Kinds of connection that can be queried, but not in the dialect that the SQL of metrics is written in."""
 _RAISED = ("bucket", "value", "n", "metric", "sensor", "at", "dimensions")
 """What the bindings of a raised goal may name, beside the dimensions themselves."""
 
@@ -33,7 +35,11 @@ def signal_faults(draft: Draft) -> Iterator[Fault]:
 
 def _metric_faults(draft: Draft, metric: Read[MetricDefinition]) -> Iterator[Fault]:
     source = metric.value.source
-    if source not in draft.unread and f"{source}.query" not in draft.specs:
+    connection = draft.connections.get(source)
+    if connection is not None and connection.value.kind in _OTHER_DATABASES:
+        what = f"`{source}` is of the kind {connection.value.kind}; metrics can be read from duckdb only so far."
+        yield metric.fault(("source",), what, "Make a DuckDB file of the data, or ask with a `query` step in a plan.")
+    elif source not in draft.unread and f"{source}.query" not in draft.specs:
         queried = [name.removesuffix(".query") for name, spec in draft.specs.items() if spec.kind == "sql"]
         yield metric.fault(("source",), f"There is no database connection `{source}`.", nearest(source, queried))
     owner = metric.value.owner

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agents.organisation.check_connections import connection_faults
 from agents.organisation.check_people import people_faults
+from agents.organisation.check_resources import resource_faults
 from agents.organisation.check_signals import signal_faults
 from agents.organisation.check_skills import skill_faults
 from agents.organisation.draft import Draft
@@ -140,6 +141,7 @@ def _report(draft: Draft, tree_depth: int | None) -> Report:
     faults += connection_faults(draft)
     faults += signal_faults(draft)
     faults += skill_faults(draft)
+    faults += resource_faults(draft)
     return Report.of(draft.folder, faults)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from fluent.runtime import FluentBundle, FluentResource
 
-from runtime.texts import Say
+from runtime.texts import LANGUAGES, Say
 
-LANGUAGES = ("en", "zh")
+__all__ = ["LANGUAGES", "UnknownText", "say_in", "source"]
+
 _LOCALES = {"en": "en-GB", "zh": "zh-Hans-CN"}
 
 

@@ -22,6 +22,8 @@ from runtime.ledger.port import NewEvent
 from runtime.texts import Say
 
 _OWN = ("template", "title")
+_HELPERS = ("table", "chart")
+_ADDED = ("title", "known_at", "language")
 INPUT = "input"
 """Step of an origin that is a parameter of the order."""
 
@@ -95,9 +97,14 @@ class ReportCapability:
         return Written(str(plain(values["title"])), (main, *charts.files), sources)
 
 
+def names_in(arguments: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return every name that the template of a step with these arguments may use."""
+    return (*sorted(arguments.keys() - set(_OWN)), *_ADDED, *_HELPERS)
+
+
 def _data(arguments: Mapping[str, Json], language: str, context: CallContext) -> dict[str, Json]:
     """Return what the template sees: the data, the title and the moment as of which it was known."""
-    taken = sorted({"table", "chart", "known_at", "language"} & arguments.keys())
+    taken = sorted(({*_HELPERS, *_ADDED} - set(_OWN)) & arguments.keys())
     if taken:
         raise InvalidArguments(
             f"A report's data cannot be called {' or '.join(taken)}: templates use the name for something else. "

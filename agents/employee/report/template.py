@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agents.employee.report.filters import filters, tests
+from agents.employee.report.sources import Page
 from agents.employee.report.traced import Printer, Traced, TracedList, TracedMap, plain
 from runtime.errors import InvalidArguments
 
 if TYPE_CHECKING:
+    from jinja2 import nodes
     from jinja2.sandbox import SandboxedEnvironment
 
 _GLOBALS = ("dict", "namespace", "range")
+_BY_NAME = {
+    "map": ("filter", 0), "select": ("test", 0), "reject": ("test", 0), "selectattr": ("test", 1),
+    "rejectattr": ("test", 1),
+}  # fmt: skip
+"""Filters that take the name of a filter or test as an argument, and where it stands."""
 _MAP_METHODS = ("get", "items", "keys", "values")
 
 
@@ -34,6 +42,96 @@ def fill(
         raise _fault(name, error.lineno, error.message or "it is not a template", error) from error
     except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise _fault(name, _line_of(error), str(error), error, sorted(values)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateFault:
+    """One thing for which a template can never be filled."""
+
+    line: int
+    what: str
+    name: str = ""
+    """The name that is not given, where that is the fault."""
+
+
+def template_faults(source: str, given: Collection[str]) -> Iterator[TemplateFault]:
+    """Yield what is wrong with a template before any value is known, as `fill` would find it in its turn.
+
+    Args:
+        given: the names that the template may use, its helpers among them.
+    """
+    from jinja2 import TemplateSyntaxError, meta
+
+    environment = _environment(Page(_key_alone))
+    try:
+        tree = environment.parse(_named(source))
+        unknown = [*_unknown_functions(tree, environment), *_other_templates(tree)]
+        yield from unknown
+        if not unknown:
+            environment.compile(tree)
+            there = {*given, *_GLOBALS} | _asked_for(tree) | _set_in(tree)
+            for name in sorted(meta.find_undeclared_variables(tree) - there):
+                yield TemplateFault(_first_use(tree, name), f"`{name}` is not given.", name)
+    except TemplateSyntaxError as error:
+        yield TemplateFault(error.lineno, f"This is no template: {(error.message or 'it ends too early').rstrip('.')}.")
+    except SyntaxError as error:  # of the Python it is turned into, whose lines are others
+        yield TemplateFault(1, f"This is no template: {error.msg}.")
+    except RecursionError:
+        yield TemplateFault(1, "This is no template: it is nested too deeply.")
+
+
+def _key_alone(key: str, /, **_facts: object) -> str:
+    return key
+
+
+def _unknown_functions(tree: nodes.Template, environment: SandboxedEnvironment) -> Iterator[TemplateFault]:
+    from jinja2 import nodes
+
+    there = {"filter": environment.filters, "test": environment.tests}
+    for used in tree.find_all((nodes.Filter, nodes.Test)):
+        named = [("filter" if isinstance(used, nodes.Filter) else "test", used.name)]
+        if used.name in _BY_NAME:
+            kind, place = _BY_NAME[used.name]
+            named += [(kind, each.value) for each in used.args[place : place + 1] if isinstance(each, nodes.Const)]
+        for kind, name in named:
+            if name not in there[kind]:
+                what = f"There is no {kind} `{name}`; templates have {_listed(there[kind])}."
+                yield TemplateFault(used.lineno, what)
+
+
+def _listed(known: Collection[str]) -> str:
+    return ", ".join(sorted(name for name in known if name.isidentifier()))
+
+
+def _other_templates(tree: nodes.Template) -> Iterator[TemplateFault]:
+    from jinja2 import nodes
+
+    for used in tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)):
+        yield TemplateFault(used.lineno, "A report template is one file and cannot use another one.")
+
+
+def _asked_for(tree: nodes.Template) -> set[str]:
+    """Return the names of which the template itself asks whether they are there."""
+    from jinja2 import nodes
+
+    asking = {"defined", "undefined", "default", "d"}
+    used = [node for node in tree.find_all((nodes.Filter, nodes.Test)) if node.name in asking]
+    return {node.node.name for node in used if isinstance(node.node, nodes.Name)}
+
+
+def _set_in(tree: nodes.Template) -> set[str]:
+    """Return the names that the template sets itself; whether it does on every way to their use is not followed."""
+    from jinja2 import nodes
+
+    assigned = [*tree.find_all(nodes.Assign), *tree.find_all(nodes.AssignBlock)]
+    return {name.name for node in assigned for name in node.find_all(nodes.Name) if name.ctx == "store"}
+
+
+def _first_use(tree: nodes.Template, name: str) -> int:
+    from jinja2 import nodes
+
+    uses = [used.lineno for used in tree.find_all(nodes.Name) if used.name == name and used.ctx == "load"]
+    return min(uses, default=1)
 
 
 def _named(source: str) -> str:

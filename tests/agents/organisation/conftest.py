@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agents.cognition.advise.capability import SPEC as ADVISE
+from agents.employee.report import SPEC as REPORT
 from runtime.capabilities.builtin import builtin_specs
 from runtime.capabilities.port import CapabilitySpec
 
@@ -19,10 +20,10 @@ def organisation(tmp_path: Path) -> Path:
     folder = tmp_path / "two_desks"
     shutil.copytree(GOOD, folder)
     (folder / "data").mkdir()
-    (folder / "data" / "flights.sqlite").touch()
+    (folder / "data" / "flights.duckdb").touch()
     return folder
 
 
 @pytest.fixture(scope="session")
 def builtin() -> Mapping[str, CapabilitySpec]:
-    return {spec.name: spec for spec in [*builtin_specs(), ADVISE]}
+    return {spec.name: spec for spec in [*builtin_specs(), ADVISE, REPORT]}
