@@ -272,6 +272,14 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True)
+class SensorFailure:
+    """A sensor that could not look this time, and why; told in every run, however often it failed before."""
+
+    sensor: str
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
 class SensorsOutcome:
     """What one run of sensors noticed."""
 
@@ -282,6 +290,7 @@ class SensorsOutcome:
     raised: tuple[Raised, ...] = ()
     merged: int = 0
     """Signals that were the same as one raised before."""
+    failed: tuple[SensorFailure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

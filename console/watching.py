@@ -12,7 +12,7 @@ from console.errors import UnknownName
 from console.ports import Watch
 from console.resources import Resources
 from console.running import Running, acting, known_at
-from console.views import MetricReading, Raised, SensorRow, SensorsOutcome
+from console.views import MetricReading, Raised, SensorFailure, SensorRow, SensorsOutcome
 from console.wiring import Wired, folder_of
 from contracts import MetricDefinition, Signal
 from memory.metrics import MetricValue
@@ -68,17 +68,20 @@ class Watching:
             acting(organisation, by)
         moment = known_at(organisation, at) or self._resources.clock.now()
         raised: list[Raised] = []
+        failed: list[SensorFailure] = []
         looked_at = merged = 0
         chosen = _chosen(names, organisation)
         for definition in chosen:
             run = await wired.sensors.run(definition, moment)
             looked_at += run.buckets
             merged += len(run.merged)
+            if run.problem is not None:
+                failed.append(SensorFailure(definition.name, run.problem))
             for signal in run.signals:
                 raised.append(await self._raised(definition, signal, organisation, moment, start=start, watch=watch))
             if start:
                 raised += await self._left_behind(definition, run, organisation, moment, watch)
-        return SensorsOutcome(moment, len(chosen), looked_at, tuple(raised), merged)
+        return SensorsOutcome(moment, len(chosen), looked_at, tuple(raised), merged, tuple(failed))
 
     async def _raised(
         self,

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from console.views import AuditFinding, DatabaseStatus, Fault
+from console.views import AuditFinding, DatabaseStatus, Fault, SensorFailure
+from contracts import Problem
 from tests.console.conftest import Silicon
 from tests.fakes.console_application import CARD, EXECUTION
 
@@ -91,6 +92,18 @@ def test_a_goal_that_sensors_start_gives_its_exit_code(silicon: Silicon) -> None
 
     assert silicon.code == 3
     assert data["raised"][0]["execution"]["cards"][0]["id"] == str(CARD)
+
+
+def test_a_sensor_that_failed_gives_its_reason_and_exit_code_1(silicon: Silicon) -> None:
+    problem = Problem(code="DATA_UNAVAILABLE", message="The data file data/flights.duckdb is missing.")
+    silicon.application.failed_sensors = (SensorFailure("delays", problem),)
+
+    silicon("sensors", "run", "org")
+
+    assert silicon.code == 1
+    assert "✗ The sensor failed  delays  The data file data/flights.duckdb is missing." in silicon.out.splitlines()
+    (failed,) = silicon("sensors", "run", "org", "--json").json["failed"]
+    assert (failed["sensor"], failed["problem"]["code"]) == ("delays", "DATA_UNAVAILABLE")
 
 
 def test_settings_tell_value_source_and_default(silicon: Silicon, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -80,3 +81,19 @@ async def test_a_goal_whose_start_was_lost_is_started_by_the_next_look(example: 
     assert [raised.execution.state for raised in later.raised if raised.execution] == [OrderState.WAITING]
     assert again.raised == () and len(executions) == 1
     assert executions[0].requested_by == "sensor/cancellations-of-the-day"
+
+
+async def test_a_sensor_that_goes_on_failing_is_told_in_every_run(example: Path, tmp_path: Path) -> None:
+    organisation = tmp_path / "airports"
+    shutil.copytree(example, organisation, ignore=shutil.ignore_patterns("data"))
+    (organisation / "data").mkdir()
+    (organisation / "data" / "flights.duckdb").write_bytes(b"no database")
+    sensor, moment = ["cancellations-of-the-day"], datetime(2013, 2, 8, 17)
+    async with open_application(load({"home": str(tmp_path / "home")}, working=tmp_path)) as application:
+        runs = [
+            await application.run_sensors(organisation, sensor, at=moment, start=False, by=None, watch=ignore)
+            for _ in range(2)
+        ]
+
+    assert [[failure.sensor for failure in run.failed] for run in runs] == [sensor, sensor]
+    assert all("flights.duckdb" in run.failed[0].problem.message for run in runs)

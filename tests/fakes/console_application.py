@@ -32,6 +32,7 @@ from console.views import (
     Product,
     Raised,
     RunOptions,
+    SensorFailure,
     SensorRow,
     SensorsOutcome,
     StepNode,
@@ -301,6 +302,7 @@ class FakeApplication:
         )
     )
     faults: tuple[Fault, ...] = ()
+    failed_sensors: tuple[SensorFailure, ...] = ()
     audit: tuple[AuditFinding, ...] = ()
     database_status: DatabaseStatus = field(
         default_factory=lambda: DatabaseStatus("sqlite:///home/silicon.db", "0003", "0003")
@@ -448,7 +450,7 @@ class FakeApplication:
             at=NOW,
         )
         raised = Raised(signal, "Explain it's bad", "explain", {"day": "2013-02-08"}, self.outcome if start else None)
-        return SensorsOutcome(NOW, 1, 24, (raised,), merged=2)
+        return SensorsOutcome(NOW, 1, 24, (raised,), merged=2, failed=self.failed_sensors)
 
     async def verify(self) -> AuditResult:
         return AuditResult(1234, self.audit)

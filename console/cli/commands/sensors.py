@@ -19,7 +19,8 @@ from console.cli.session import Session, conduct
 from console.cli.words import command_line
 from console.cli.words import moment as moment_text
 from console.ports import Application
-from console.views import Raised, SensorsOutcome
+from console.views import Raised, SensorFailure, SensorsOutcome
+from contracts import SignalKind
 
 app = command("List sensors, and let them look.")
 
@@ -77,7 +78,7 @@ def run(
         output.data(_data(outcome, output))
         _show(outcome, organisation, at, output)
         started = [exit_of(raised.execution.state) for raised in outcome.raised if raised.execution is not None]
-        if Exit.FAILED in started:
+        if outcome.failed or Exit.FAILED in started:
             return Exit.FAILED
         return Exit.WAITING if Exit.WAITING in started else Exit.DONE
 
@@ -89,14 +90,23 @@ def _show(outcome: SensorsOutcome, organisation: str, at: str | None, output: Ou
     looked = say("sensors-looked", sensors=outcome.sensors, buckets=outcome.buckets, at=moment_text(outcome.at))
     merged = f" · {say('sensors-merged', count=outcome.merged)}" if outcome.merged else ""
     output.show(Text(looked + merged, style="dim"))
-    if not outcome.raised:
+    if not outcome.raised and not outcome.failed:
         output.show(say("sensors-quiet"))
+    for failure in outcome.failed:
+        output.show(_failure_line(failure, output))
     for raised in outcome.raised:
+        if raised.signal.kind is SignalKind.SENSOR_FAILED:
+            continue  # it stands among the failures, with its reason
         output.show(_signal_line(raised, output))
         if raised.execution is not None:
             output.show(*outcome_lines(raised.execution, output))
         elif raised.goal:
             output.show(Text(f"  {_command(raised, organisation, at)}"))
+
+
+def _failure_line(failure: SensorFailure, output: Output) -> Text:
+    kind = output.say("signal-sensor-failed")
+    return Text.assemble(("✗ ", "red"), f"{kind}  ", (failure.sensor, "bold"), f"  {failure.problem.message}")
 
 
 def _signal_line(raised: Raised, output: Output) -> Text:
