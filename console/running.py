@@ -90,6 +90,10 @@ class Running:
             language=options.language or organisation.language,
         )
 
+    async def follow(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
+        """Stay with an execution that was asked for before; a finished one only gives how it ended."""
+        return await self._run(execution_id, watch, "asked", repeated=True)
+
     async def resume(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
         """Go on where it stood; see the port."""
         return await self._run(execution_id, watch, "resumed by a person", reopen=True)

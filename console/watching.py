@@ -14,8 +14,9 @@ from console.resources import Resources
 from console.running import Running, acting, known_at
 from console.views import MetricReading, Raised, SensorFailure, SensorRow, SensorsOutcome
 from console.wiring import Wired, folder_of
-from contracts import MetricDefinition, Signal
+from contracts import ExecutionId, MetricDefinition, Signal
 from memory.metrics import MetricValue
+from runtime.executor import KeyInUse
 
 
 class Watching:
@@ -100,7 +101,10 @@ class Watching:
             return Raised(signal)
         execution = None
         if start:
-            execution = await self._running.submit(request, organisation, organisation.folder, watch=watch)
+            try:
+                execution = await self._running.submit(request, organisation, organisation.folder, watch=watch)
+            except KeyInUse as error:  # another process started it meanwhile, at a moment of its own
+                execution = await self._running.follow(ExecutionId(str(error.facts["execution_id"])), watch=watch)
         return Raised(signal, request.goal, request.skill, request.parameters, execution)
 
     async def _left_behind(

@@ -2,6 +2,7 @@
 
 from runtime.executor.executor import Executor
 from runtime.executor.port import Body, ExecutionRun
+from runtime.executor.record import KeyInUse
 from runtime.executor.states import LIFE, ExecutionState, IllegalTransition, state_after
 from runtime.executor.view import ExecutionView, fold_execution, root_order_id
 
@@ -13,6 +14,7 @@ __all__ = [
     "ExecutionView",
     "Executor",
     "IllegalTransition",
+    "KeyInUse",
     "fold_execution",
     "root_order_id",
     "state_after",

@@ -43,6 +43,9 @@ class Executor:
         """Record the request with its pinned organisation and return its execution; nothing runs yet.
 
         The same idempotency key is the same execution, however often and from wherever it is asked for.
+
+        Raises:
+            KeyInUse: the key stands for an execution that asks for something else.
         """
         return await self._record.request(request, organisation_sha256, home, blobs)
 

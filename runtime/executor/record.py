@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from datetime import UTC
 from pathlib import Path
 from typing import Any, TypedDict
 
 from contracts import ExecutionId, ExecutionRequest, Name, StatusReport
 from runtime.canonical import clean, sha256
-from runtime.errors import VersionConflict
+from runtime.errors import BusinessRefusal, VersionConflict
 from runtime.executor import states
 from runtime.executor.states import state_after
 from runtime.executor.view import ExecutionView, apply, fold_execution
@@ -17,6 +18,16 @@ from runtime.ledger.port import Append, Lease, Ledger, NewEvent
 
 _TRIES = 10
 """How often a fact is offered again when somebody else wrote to the stream between reading and writing."""
+
+
+_ASKED = {"goal", "skill", "plan", "parameters", "knowledge_scope", "known_at", "language"}
+"""What makes a request the one it is. Who asks, and under which terms it runs, may change from one try to the next."""
+
+
+class KeyInUse(BusinessRefusal):
+    """An idempotency key stands for one request, and this is another one; the facts name what differs."""
+
+    code = "KEY_IN_USE"
 
 
 class _Common(TypedDict):
@@ -38,7 +49,11 @@ class Record:
     async def request(
         self, request: ExecutionRequest, organisation_sha256: str, home: Path, blobs: Sequence[bytes]
     ) -> ExecutionId:
-        """Store a request and return its execution: the earlier one for a key that was used before."""
+        """Store a request and return its execution: the earlier one for a key that was used for the same before.
+
+        Raises:
+            KeyInUse: the key was used for something else.
+        """
         execution_id = ExecutionId.new()
         data = {"request": request.to_json(), "organisation_sha256": organisation_sha256, "home": str(home)}
         common: _Common = {
@@ -58,6 +73,7 @@ class Record:
             first = await self.claimed(request.organisation, request.idempotency_key)
             if first is None:
                 raise
+            _require_same((await self.view(first)).request, request, first)
             return first
         return execution_id
 
@@ -98,6 +114,25 @@ class Record:
         if view.report is not None:
             return view
         return await self.add(execution_id, states.FINISHED, {"report": report.to_json()}, lease)
+
+
+def _require_same(first: ExecutionRequest, again: ExecutionRequest, execution_id: ExecutionId) -> None:
+    before, now = _asked(first), _asked(again)
+    differs = [name for name in sorted(_ASKED) if before[name] != now[name]]
+    if differs:
+        raise KeyInUse(
+            f"The key {again.idempotency_key} was used for {execution_id}, which asks for something else: "
+            f"{', '.join(differs)} {'differs' if len(differs) == 1 else 'differ'}. Nothing was started. Look at it "
+            f"with `silicon show {execution_id}`, or give this request a key of its own.",
+            execution_id=execution_id,
+            key=again.idempotency_key,
+            differs=list(differs),
+        )
+
+
+def _asked(request: ExecutionRequest) -> dict[str, Any]:
+    known_at = request.known_at and request.known_at.astimezone(UTC)
+    return {name: clean(known_at if name == "known_at" else getattr(request, name)) for name in _ASKED}
 
 
 def _key_stream(organisation: Name, key: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from contracts import CardId, ExecutionId, ExecutionRequest, OrderState, StatusReport
 from runtime.errors import BusinessRefusal, ExecutionBusy, LedgerUnavailable, NotFound, StaleWriter
-from runtime.executor import ExecutionRun, ExecutionState, Executor
+from runtime.executor import ExecutionRun, ExecutionState, Executor, KeyInUse
 from runtime.ledger.port import Append, NewEvent
 from runtime.ledger.store import SqlStore
 from runtime.settings import ExecutorSettings
@@ -99,6 +99,46 @@ async def test_the_same_key_is_the_same_execution_also_in_a_race(store: SqlStore
 
     assert len(set(ids)) == 1 and other not in ids
     assert await store.ledger.streams("execution") == [ids[0], other]
+
+
+@pytest.mark.parametrize(
+    ("more", "differs"),
+    [
+        ({"goal": "find out more"}, ["goal"]),
+        ({"skill": "other"}, ["skill"]),
+        ({"skill": None, "plan": {"steps": [{"id": "a", "use": "x"}]}}, ["plan", "skill"]),
+        ({"parameters": {"day": "2013-02-09"}}, ["parameters"]),
+        ({"known_at": "2013-02-09T00:00:00Z", "language": "zh"}, ["known_at", "language"]),
+    ],
+)
+async def test_a_key_that_was_used_for_something_else_is_refused_and_starts_nothing(
+    store: SqlStore, clock: HandClock, more: dict[str, object], differs: list[str]
+) -> None:
+    one = executor(store, clock, done)
+    asked: dict[str, object] = {"idempotency_key": "k", "skill": "look", "parameters": {"day": "2013-02-08"}}
+    first = await started(one, **asked)
+
+    with pytest.raises(KeyInUse, match="was used for") as refused:
+        await started(one, **{**asked, **more})
+
+    assert (refused.value.code, refused.value.facts["differs"]) == ("KEY_IN_USE", differs)
+    assert refused.value.facts["execution_id"] == first
+    assert await store.ledger.streams("execution") == [first]
+
+
+async def test_the_same_request_by_another_person_or_under_other_terms_is_the_same_execution(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    one = executor(sqlite_store, clock, done)
+    asked: dict[str, object] = {"idempotency_key": "k", "known_at": "2013-02-08T22:00:00Z", "goal": "a\0b"}
+
+    first = await started(one, **asked)
+    again = await started(
+        one, **{**asked, "known_at": "2013-02-08T23:00:00+01:00"}, requested_by="ben",
+        governance={"budget": {"steps": 3}},
+    )  # fmt: skip
+
+    assert first == again
 
 
 async def test_an_unknown_execution_is_not_found(sqlite_store: SqlStore, clock: HandClock) -> None:
