@@ -137,7 +137,8 @@ def _call_faults(
 
 
 def _time_faults(step: Step, path: Path, names: Names) -> Iterator[PlanFault]:
-    outside = names.without("item", "index") if step.for_each is not None else names
+    own = ("item", "index") if step.for_each is not None else ("index", step.id) if step.until is not None else ()
+    outside = names.without(*own)  # both are judged once, before any repetition
     if step.for_each is not None:
         yield from binding_faults(step.for_each, (*path, "for_each"), outside)
         yield from _must_be(ValueType.ARRAY, step.for_each, (*path, "for_each"), outside)

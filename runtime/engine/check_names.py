@@ -36,10 +36,17 @@ class Names:
     """Branches of the same group, which run at the same time and cannot be read."""
     groups: Mapping[str, str] = field(default_factory=dict)
     """Branch → the group through which it is read from outside."""
+    null_at_first: frozenset[str] = frozenset()
+    """Steps repeated until a check holds, seen from inside: null in the first run, then the previous output."""
 
     def with_(self, more: Mapping[str, Schema]) -> Names:
         """Return these with more names, which win over those that were there."""
-        return replace(self, roots={**self.roots, **more})
+        return replace(self, roots={**self.roots, **more}, null_at_first=self.null_at_first - more.keys())
+
+    def before(self, step: str, output: Schema) -> Names:
+        """Return these as a step sees them that also sees its own output of the time before."""
+        open_type = {name: held for name, held in output.items() if name != "type"}
+        return replace(self.with_({step: open_type}), null_at_first=self.null_at_first | {step})
 
     def without(self, *names: str) -> Names:
         """Return these without some names."""
@@ -80,11 +87,14 @@ def names_of(plan: PlanDefinition, gives_of: GivesOf) -> Names:
 
 
 def inside(names: Names, step: Step) -> Names:
-    """Return what the step itself can name: all but itself, and the item it is repeated for."""
-    names = names.without(step.id)
+    """Return what the step itself can name: all but itself, and what it is repeated for.
+
+    A step that is repeated until a check holds also sees what it gave the time before, under its own id.
+    """
+    own, names = names.roots.get(step.id, UNKNOWN), names.without(step.id)
     if step.for_each is not None:
         return names.with_({"item": UNKNOWN, "index": {"type": "integer"}})
-    return names.with_({"index": {"type": "integer"}}) if step.until else names
+    return names.with_({"index": {"type": "integer"}}).before(step.id, own) if step.until else names
 
 
 def output_of(step: Step, gives_of: GivesOf) -> Schema:

@@ -35,6 +35,11 @@ def schema_of_binding(text: str, names: Names) -> Schema | NotThere:
     except BindingFault as fault:
         return NotThere(str(fault))
     found = names.find(reference.root, reference.path)
+    if reference.root in names.null_at_first and reference.path and reference.singular:
+        found = NotThere(
+            f"`{text}` is not there in the first run: `{reference.root}` is null until it has given something.",
+            f"Pass `{{{{ {reference.root} }}}}` whole and look into it inside the call.",
+        )
     if isinstance(found, NotThere) or reference.singular:
         return found
     return {"type": "array"}

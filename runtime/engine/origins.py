@@ -66,6 +66,9 @@ def _trace(reference: Reference, scope: Scope, view: OrderView, employee: str) -
         path = f"{source}[{scope.index}]" + (f".{path}" if path and not path.startswith("[") else path)
         root, keys = scope.items.root, (*scope.items.path, scope.index or 0, *reference.path)
     step, result = _source(view, root, keys)
+    if result is None and scope.index:  # a step that is repeated until a check holds reads what it gave the time before
+        before = view.units.get((root, scope.index - 1))
+        result = before.result if before else None
     if result is None:
         value = scope.values.get(reference.root)
         return Origin(step="input", path=reference.text.strip(), result_sha256=sha256(value))

@@ -228,5 +228,29 @@ def test_the_output_of_a_step_that_nobody_declared_may_hold_anything() -> None:
     )
 
 
+LOOP = {"id": "u", "use": "script", "until": {"check": "result == 1", "most": 3}}
+
+
+def test_a_step_repeated_until_a_check_holds_sees_what_it_gave_before_under_its_own_id() -> None:
+    assert not check({**LOOP, "with": {"script": "x", "before": "{{ u }}", "all": "{{ u.result[*].n }}"}})
+    paying = {"id": "p", "use": "pay", "with": {"amount": "{{ u }}"}}
+    branch = {"id": "b", "use": "script", "with": {"script": "x", "before": "{{ u }}"}}
+    assert not check({"id": "u", "parallel": [branch], "until": {"check": "b.result == 1", "most": 3}})
+    assert check(QUERY, {**paying, "with": {"amount": "{{ p }}"}})
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"with": {"script": "x", "before": "{{ u.result }}"}}, "`u.result` is not there in the first run"),
+        ({"with": {"script": "x", "before": "{{ u.reslt }}"}}, "`u.re"),
+        ({"with": {"script": "x"}, "when": "u != null"}, "There is no parameter or step `u`"),
+        ({"with": {"script": "x"}, "when": "index < 2"}, "There is no parameter or step `index`"),
+    ],
+)
+def test_what_the_first_run_of_a_repeated_step_cannot_have_is_refused(more: dict[str, Any], words: str) -> None:
+    assert words in only(check({**LOOP, **more})).message
+
+
 def test_several_faults_are_told_at_once() -> None:
     assert len(check({"id": "s", "use": "pay", "after": ["x"], "when": "y > 1", "with": {"sum": 1}})) == 4
