@@ -28,7 +28,7 @@ WRITE = CapabilitySpec(
         "value": Parameter(type=ValueType.ANY, description="The value; large ones go by reference."),
         "expected_version": Parameter(
             type=ValueType.INTEGER,
-            description="Version that was read; 0 for a new key. Absent, the version now.",
+            description="Version that was read; 0 for a new key. Absent, the value goes on top of what is there.",
             required=False,
         ),
     },

@@ -6,7 +6,7 @@ import math
 from datetime import datetime, timedelta
 from typing import Any
 
-from contracts import Problem, Step, StepMode
+from contracts import Json, Problem, Step, StepMode
 from runtime.engine.ask import ask_person
 from runtime.engine.budget import enforce_budget
 from runtime.engine.context import Run, failed
@@ -23,13 +23,24 @@ from runtime.engine.result import Result
 from runtime.engine.retry import Next, decide
 from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
-from runtime.errors import BudgetExceeded, CapabilityFailed, LedgerError, SiliconError, VersionConflict, surely_not
+from runtime.errors import (
+    BudgetExceeded,
+    BusinessRefusal,
+    CapabilityFailed,
+    LedgerError,
+    SiliconError,
+    VersionConflict,
+    surely_not,
+)
 from runtime.ledger.port import NewEvent
 from runtime.model.required import model_required
 from runtime.telemetry.context import working_on
 
-_CONFLICTS = 5
-"""How often a step is judged anew because another one wrote the same blackboard key or card meanwhile."""
+
+class VersionPassed(BusinessRefusal):
+    """A step wrote against a version that it names itself, and the stream has gone past it."""
+
+    code = VersionConflict.code
 
 
 async def run_unit(run: Run, step: Step, scope: Scope) -> Outcome:
@@ -54,21 +65,32 @@ async def run_unit(run: Run, step: Step, scope: Scope) -> Outcome:
 
 
 async def _until_settled(run: Run, step: Step, scope: Scope) -> Outcome:
+    """Carry the unit out as often as it takes.
+
+    Another one may write the same blackboard key or card first. The unit is then judged anew on what stands there now,
+    however often that happens: each time somebody's commit went in, so they all come to an end. Only a unit that was
+    judged anew and still names the version it named before is refused: the plan holds it to that version.
+    """
     unit = run.view.unit(step.id, scope.index)
-    conflicts = 0
+    named: dict[str, Json] = {}
     while True:
         try:
             return await _attempt(run, form_of(step, unit), unit, scope)
         except VersionConflict as conflict:
-            conflicts += 1
-            if conflicts > _CONFLICTS or not is_foreign(conflict, run.journal.stream) or await run.journal.moved_on():
+            if not is_foreign(conflict, run.journal.stream) or await run.journal.moved_on():
                 raise
+            stream, expected = str(conflict.facts["stream"]), conflict.facts.get("expected")
+            if stream not in named or named[stream] != expected:
+                named[stream] = expected
+                continue
+            settled = await _after_failure(run, step, unit, VersionPassed(conflict.message, **conflict.facts))
         except LedgerError:
             raise
         except SiliconError as error:
             settled = await _after_failure(run, step, unit, error)
-            if settled is not None:
-                return settled
+        if settled is not None:
+            return settled
+        named.clear()
 
 
 async def _attempt(run: Run, step: Step, unit: Unit, scope: Scope) -> Outcome:

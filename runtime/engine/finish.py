@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from contracts import (
@@ -30,7 +31,7 @@ from runtime.engine.recall import output_of
 from runtime.engine.result import Result, Undo
 from runtime.engine.scope import Scope, holds
 from runtime.engine.view import Unit, UnitKey
-from runtime.errors import BusinessRefusal, SiliconError
+from runtime.errors import BusinessRefusal, SiliconError, VersionConflict
 from runtime.expressions import ExpressionFailed
 from runtime.ledger.port import Append, NewEvent
 
@@ -94,8 +95,8 @@ async def finish(run: Run, step: Step, unit: Unit, scope: Scope, draft: Draft) -
         event = failed(step, unit.index, problem, final=True, result=result.to_data())
         await run.journal.write(event, *draft.events, appends=draft.appends, blobs=blobs)
         return Outcome(End.FAILED, problem=problem)
-    appends = [*draft.appends, *await _to_blackboard(run, step, draft.output)]
-    await _store(run, step, unit.index, result, events=draft.events, appends=appends, blobs=blobs)
+    kept = partial(_store, run, step, unit.index, result, events=draft.events, blobs=blobs)
+    await _with_blackboard(run, step, draft.output, draft.appends, kept)
     return Outcome(End.DONE, _handed_on(step, draft.output))
 
 
@@ -112,8 +113,7 @@ async def finish_held(run: Run, step: Step, unit: Unit, scope: Scope, *, keep: b
         raise Suspicious(f"A person looked at the result of step {step.id} and did not keep it.", step=step.id)
     output = await output_of(held, run.blobs)
     _require_accepted(step, scope, output, held)
-    appends = await _to_blackboard(run, step, output)
-    await _store(run, step, unit.index, held, appends=appends)
+    await _with_blackboard(run, step, output, (), partial(_store, run, step, unit.index, held))
     return Outcome(End.DONE, _handed_on(step, output))
 
 
@@ -212,13 +212,28 @@ async def _hold(
     return Outcome(End.WAITING)
 
 
-async def _to_blackboard(run: Run, step: Step, output: Json) -> list[Append]:
+async def _with_blackboard(
+    run: Run, step: Step, output: Json, appends: Sequence[Append], store: Callable[..., Awaitable[None]]
+) -> None:
+    """Store with the entry of the blackboard, where the step makes one; it goes on top of whatever is there by then.
+
+    When others write the key meanwhile, only the entry is made anew: what the step gave, or did, stands.
+    """
     if step.output is not OutputMode.BLACKBOARD:
-        return []
-    entry = await run.blackboard.read(step.id)
-    version = entry.version if entry else 0
-    write = run.blackboard.write(step.id, output, expected_version=version, employee=run.order.employee, step=step.id)
-    return [write]
+        return await store(appends=appends)
+    while True:
+        entry = await run.blackboard.read(step.id)
+        version = entry.version if entry else 0
+        write = run.blackboard.write(
+            step.id, output, expected_version=version, employee=run.order.employee, step=step.id
+        )
+        before = sum(len(append.events) for append in appends if append.stream == write.stream)
+        write = replace(write, expected_version=version + before)
+        try:
+            return await store(appends=[*appends, write])
+        except VersionConflict as conflict:
+            if before or conflict.facts.get("stream") != write.stream:
+                raise
 
 
 def _undo(step: Step, scope: Scope) -> Undo | None:

@@ -64,7 +64,8 @@ class Journal:
 
     async def moved_on(self) -> bool:
         """Whether somebody else wrote this order's stream, which only a stolen order explains."""
-        return bool(await self._store.ledger.read(self.stream, after_version=self.view.version))
+        async with self._turn:  # an own append on its way is in the ledger before it is in the view
+            return bool(await self._store.ledger.read(self.stream, after_version=self.view.version))
 
     def blob_of(self, value: Json) -> tuple[str, bytes]:
         """Return the address and bytes under which a long value is kept."""

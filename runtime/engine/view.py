@@ -128,7 +128,7 @@ class OrderView:
         if whole is not None and whole.state is not UnitState.PENDING:
             return whole.state
         states = {unit.state for unit in self.units.values() if unit.step == step and unit.index is not None}
-        for state in (UnitState.WAITING, UnitState.INTENDED, UnitState.DISPATCHED):
+        for state in (UnitState.WAITING, UnitState.INTENDED, UnitState.DISPATCHED, UnitState.FAILED):
             if state in states:
                 return state
         return UnitState.DISPATCHED if states - {UnitState.PENDING} else UnitState.PENDING

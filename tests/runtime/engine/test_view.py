@@ -42,6 +42,15 @@ def test_a_step_with_repetitions_is_as_far_as_they_are() -> None:
     assert [unit.index for unit in view.repetitions("a")] == [0, 1]
 
 
+def test_a_step_is_failed_once_a_repetition_is_and_no_other_is_under_way() -> None:
+    problem = {"code": "X", "category": "business", "message": "no"}
+    refused = ("step.failed", {"step": "a", "index": 1, "problem": problem, "final": True})
+    waiting = ("step.waiting", {"step": "a", "index": 2, "ids": [str(CARD)]})
+
+    assert fold_order(events(finished("a", 0), refused)).state_of("a") is UnitState.FAILED
+    assert fold_order(events(finished("a", 0), refused, waiting)).state_of("a") is UnitState.WAITING
+
+
 def test_what_is_spent_adds_up() -> None:
     view = fold_order(events(finished("a"), finished("b", 0), finished("b", 1)))
 
