@@ -12,7 +12,7 @@ from console.resources import Resources
 from console.views import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
 from console.wiring import driver_for, folder_of
 from runtime.capabilities.connections import DuckdbConnection, HttpConnection, SqliteConnection
-from runtime.errors import NotFound, SiliconError
+from runtime.errors import LedgerError, NotFound, SiliconError
 from runtime.ledger import address, status, upgrade
 
 
@@ -31,7 +31,13 @@ class Keeping:
         ledger = (await self._resources.store()).ledger
         faults = await ledger.verify()
         found = (AuditFinding(fault.stream, fault.version, fault.position, fault.what) for fault in faults)
-        return AuditResult(await ledger.head(), tuple(found))
+        try:
+            events = await ledger.head()
+        except LedgerError:
+            if not faults:
+                raise
+            events = 0  # what was found has taken the head with it
+        return AuditResult(events, tuple(found))
 
     async def database(self) -> DatabaseStatus:
         """Tell which database this is and how its schema stands; changes nothing."""

@@ -24,7 +24,7 @@ from contracts import (
 from governance.access import People
 from governance.approvals import CardView, fold_card
 from governance.questions import QuestionDesk
-from runtime.errors import LedgerUnavailable
+from runtime.errors import BlobDamaged, LedgerUnavailable, NotFound
 from runtime.executor import ExecutionState, ExecutionView
 from runtime.ledger.port import Store
 
@@ -147,7 +147,12 @@ async def _products(
 
 async def _written(store: Store, product: DataProduct, view: ExecutionView, folder: Path) -> Product:
     """Put the files of a product where a person can open them; files that are there already are left alone."""
-    files = {Path(each.name).name: await store.blobs.get(each.sha256) for each in product.artifacts}
+    files, damaged = {}, False
+    for each in product.artifacts:
+        try:
+            files[Path(each.name).name] = await store.blobs.get(each.sha256)
+        except (BlobDamaged, NotFound):
+            damaged = True
     try:
         await asyncio.to_thread(_write, folder, files)
     except OSError as error:
@@ -157,7 +162,8 @@ async def _written(store: Store, product: DataProduct, view: ExecutionView, fold
             folder=str(folder),
         ) from error
     main = product.artifacts[0]
-    return Product(in_language(product.title, view), product.kind, _short(folder / main.name), main.sha256)
+    path = _short(folder / main.name) if (folder / Path(main.name).name).exists() else None
+    return Product(in_language(product.title, view), product.kind, path, main.sha256, damaged=damaged)
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

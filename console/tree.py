@@ -13,6 +13,7 @@ from contracts import Event, EvidencePackage, Json, OrderId, OrderState, Step
 from runtime.engine import OrderView, fold_order
 from runtime.engine.states import UnitState
 from runtime.engine.view import Unit
+from runtime.errors import BlobDamaged, NotFound
 from runtime.executor import ExecutionView
 from runtime.ledger.port import Store
 
@@ -84,22 +85,23 @@ class _Tree:
         branches = [await self._step(view, branch) for branch in step.parallel]
         branches += [await self._unit(view, step, unit) for unit in repeated]
         node = await self._unit(view, step, whole)
-        state = _STATES[view.state_of(step.id)]
+        state = self._step_state(view.state_of(step.id))
         return StepNode(**{**_fields(node), "state": state, "steps": tuple(branches)})
 
     async def _unit(self, view: OrderView, step: Step, unit: Unit) -> StepNode:
-        result = unit.result
+        result, (output, damaged) = unit.result, await self._output(unit)
         below = [unit.child.order_id] if unit.child and unit.child.order_id in self._orders else []
         orders = [node for order_id in below if (node := await self.order(order_id)) is not None]
         return StepNode(
             id=step.id,
-            state=_STATES[unit.state],
+            state=self._step_state(unit.state),
             index=unit.index,
             description=in_language(step.description, self._view),
             use=(result.use if result else None) or step.use,
             seconds=result.seconds if result else 0.0,
             attempts=unit.attempt if unit.state is not UnitState.PENDING or unit.failures else 0,
-            output=await self._output(unit),
+            output=output,
+            damaged=damaged,
             result_sha256=result.result_sha256 if result and not result.members else None,
             query_sha256=result.query_sha256 if result else None,
             data_sha256=result.data_sha256 if result else None,
@@ -111,17 +113,28 @@ class _Tree:
             orders=tuple(orders),
         )
 
-    async def _output(self, unit: Unit) -> Json:
+    async def _output(self, unit: Unit) -> tuple[Json, bool]:
+        """Return what the unit gave, and whether that is lost: what else there is to show is shown all the same."""
         if unit.result is None:
-            return None
+            return None, False
         if unit.result.output_sha256 is None:
-            return unit.result.output
-        stored: Json = json.loads(await self._store.blobs.get(unit.result.output_sha256))
-        return stored
+            return unit.result.output, False
+        try:
+            return json.loads(await self._store.blobs.get(unit.result.output_sha256)), False
+        except (BlobDamaged, NotFound):
+            return None, True
+
+    def _step_state(self, state: UnitState) -> StepState:
+        """Return how a step is shown: in an execution that has ended, nothing runs any more."""
+        shown, ended = _STATES[state], self._view.report
+        if shown is not StepState.RUNNING or ended is None:
+            return shown
+        return StepState.FAILED if ended.state is OrderState.FAILED else StepState.PENDING
 
     def _state(self, view: OrderView) -> OrderState:
-        if view.report is not None:
-            return view.report.state
+        report = view.report or self._view.report  # an order that could not even write its end ended with the execution
+        if report is not None:
+            return report.state
         return OrderState.WAITING if view.waiting_for or self._waits_below(view) else OrderState.RUNNING
 
     def _waits_below(self, view: OrderView) -> bool:

@@ -80,6 +80,8 @@ class Product:
     kind: str
     path: Path | None
     sha256: str
+    damaged: bool = False
+    """Whether one of its files was changed or removed in the ledger; the path is then that of an earlier writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,8 @@ class StepNode:
     attempts: int = 0
     output: Json = None
     """In full, also when it was kept by reference."""
+    damaged: bool = False
+    """Whether the output was changed or removed in the ledger and cannot be shown."""
     result_sha256: str | None = None
     query_sha256: str | None = None
     data_sha256: str | None = None

@@ -6,6 +6,7 @@ SiliconError
 ├── LedgerError
 │   ├── VersionConflict  the stream moved on since it was read                       (fold, decide again)
 │   ├── StaleWriter      a newer lease owns the stream                               (stop)
+│   ├── BlobDamaged      what is stored under an address no longer matches it        (audit, restore a backup)
 │   ├── LedgerUnavailable  the database cannot be reached or written                 (retry with backoff)
 │   └── SchemaMismatch   the database was made by another version of the program     (upgrade)
 ├── NotFound             no execution, card, … of that name                          (look for the right one)
@@ -78,6 +79,12 @@ class StaleWriter(LedgerError):
     """A newer lease owns what was to be written: stop, do not retry."""
 
     code = "STALE_WRITER"
+
+
+class BlobDamaged(LedgerError):
+    """What is stored under an address is no longer what was stored there."""
+
+    code = "BLOB_DAMAGED"
 
 
 class LedgerUnavailable(LedgerError):

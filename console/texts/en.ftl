@@ -104,6 +104,7 @@ show-order = { $order }
 show-slot = slot { $slot }
 show-revised = plan revised: { $why }
 show-seal = evidence sealed { $seal }
+show-damaged = (damaged: run silicon audit verify)
 show-result = result
 show-query = query
 show-data = data
@@ -223,9 +224,10 @@ settings-meaning = meaning
 
 audit-clean = The ledger is as it was written: { $events } events.
 audit-faults = { $count ->
-    [one] { $count } row does not fit its chain.
-   *[other] { $count } rows do not fit their chain.
+    [one] { $count } thing is not as it was written.
+   *[other] { $count } things are not as they were written.
 }
+audit-ledger = the ledger
 audit-place = { $stream } version { $version }
 
 contracts-written = { $count } schemas written to { $folder }

@@ -100,6 +100,7 @@ show-order = { $order }
 show-slot = 工位 { $slot }
 show-revised = 计划已修改：{ $why }
 show-seal = 证据已封存 { $seal }
+show-damaged = （已损坏：请运行 silicon audit verify）
 show-result = 结果
 show-query = 查询
 show-data = 数据
@@ -176,7 +177,8 @@ settings-default = 默认
 settings-meaning = 含义
 
 audit-clean = 账本与写入时一致：{ $events } 个事件。
-audit-faults = { $count } 行与链不符。
+audit-faults = { $count } 处与写入时不一致。
+audit-ledger = 账本
 audit-place = { $stream } 版本 { $version }
 
 contracts-written = 已将 { $count } 个模式写入 { $folder }

@@ -7,10 +7,12 @@ import hashlib
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select, type_coerce
+from sqlalchemy.types import NullType
 
-from runtime.errors import NotFound
+from runtime.errors import BlobDamaged, NotFound
 from runtime.ledger.reader import Reader
 from runtime.ledger.schema import blob_parts
 from runtime.ledger.schema import blobs as blobs_table
@@ -51,19 +53,20 @@ class SqlBlobs:
         return packed.sha256
 
     async def get(self, sha256: str) -> bytes:
-        """Return the bytes; raise NotFound when there are none or they no longer match their hash."""
+        """Return the bytes; see the port for what is raised."""
         found = await self._reader.rows(
-            select(blobs_table.c.codec, blob_parts.c.data)
+            select(blobs_table.c.codec, type_coerce(blob_parts.c.data, NullType))
             .join(blob_parts, blob_parts.c.sha256 == blobs_table.c.sha256)
             .where(blobs_table.c.sha256 == sha256)
             .order_by(blob_parts.c.part)
         )
-        if not found:
+        if not found and not await self._reader.in_snapshot(lambda connection: _is_torn(connection, sha256)):
             raise NotFound(f"Nothing with the sha256 {sha256} is stored.", sha256=sha256)
-        data = _unpack(found[0][0], b"".join(row[1] for row in found))
+        data = _unpack(found[0][0], [row[1] for row in found]) if found else None
         if data is None or hashlib.sha256(data).hexdigest() != sha256:
-            raise NotFound(
-                f"What is stored under the sha256 {sha256} was changed and no longer matches it; it is not used.",
+            raise BlobDamaged(
+                f"What is stored under the sha256 {sha256} was changed and no longer matches it; it is not used. "
+                "`silicon audit verify` lists what was changed; restore the ledger from a backup.",
                 sha256=sha256,
             )
         return data
@@ -92,10 +95,16 @@ def write_blob(transaction: Transaction, packed: Packed) -> None:
         transaction.run(transaction.statements.insert_blob_part, packed.sha256, number, part)
 
 
-def _unpack(codec: str, data: bytes) -> bytes | None:
-    if codec == "raw":
-        return data
+def _is_torn(connection: Connection, sha256: str) -> bool:
+    """Whether a blob has its row or its bytes, but not both."""
+    row = connection.execute(select(blobs_table.c.sha256).where(blobs_table.c.sha256 == sha256)).first()
+    part = connection.execute(select(blob_parts.c.sha256).where(blob_parts.c.sha256 == sha256).limit(1)).first()
+    return (row is None) != (part is None)
+
+
+def _unpack(codec: str, parts: Sequence[Any]) -> bytes | None:
     try:
-        return zlib.decompress(data)
-    except zlib.error:
+        data = b"".join(parts)
+        return data if codec == "raw" else zlib.decompress(data)
+    except (TypeError, zlib.error):  # SQLite also keeps a text or a number where bytes belong
         return None

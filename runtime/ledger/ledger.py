@@ -70,11 +70,16 @@ class SqlLedger:
 
     async def head(self) -> int:
         """Return the greatest position."""
-        ((position,),) = await self._reader.rows(select(schema.counter.c.position))
-        return int(position)
+        rows = await self._reader.rows(select(schema.counter.c.position).where(schema.counter.c.id == 1))
+        if not rows or not isinstance(rows[0][0], int):
+            raise LedgerError(
+                "The ledger's counter was removed or changed, so nothing can be written. `silicon audit verify` lists "
+                "what was changed; restore the ledger from a backup."
+            )
+        return int(rows[0][0])
 
     async def verify(self) -> list[AuditFault]:
-        """Check every chain and payload; return what does not fit."""
+        """Check every chain, payload and blob; return what does not fit."""
         return await self._reader.in_snapshot(verify)
 
     async def erase(self, stream: Stream, version: int) -> None:

@@ -51,9 +51,10 @@ class Append:
 
 @dataclass(frozen=True, slots=True)
 class AuditFault:
-    """A row that does not fit its chain."""
+    """A row that does not fit its chain, a blob that does not fit its address, or a fault of the database itself."""
 
     stream: Stream
+    """`blob/SHA256` for a blob; empty for what belongs to no stream."""
     version: int
     position: int | None
     what: str
@@ -101,7 +102,10 @@ class Ledger(Protocol):
         ...
 
     async def verify(self) -> list[AuditFault]:
-        """Check every chain and payload; return what does not fit. Erased payloads are clean."""
+        """Check every chain, payload and blob; return what does not fit. Erased payloads are clean.
+
+        It answers for whatever it finds, and fails only when the database cannot be reached.
+        """
         ...
 
     async def erase(self, stream: Stream, version: int) -> None:
@@ -141,7 +145,12 @@ class Blobs(Protocol):
         ...
 
     async def get(self, sha256: str) -> bytes:
-        """Return the bytes; raise NotFound when there are none or they no longer match their hash."""
+        """Return the bytes.
+
+        Raises:
+            NotFound: nothing was ever stored under this address, or nothing of it is left.
+            BlobDamaged: what is there no longer matches its address, or part of it is gone.
+        """
         ...
 
 

@@ -12,7 +12,7 @@ from threading import Thread
 from typing import Any, Generic, TypeVar
 
 from contracts import Event
-from runtime.errors import LedgerUnavailable, SiliconError
+from runtime.errors import LedgerError, LedgerUnavailable, SiliconError
 from runtime.ledger.database import Database
 from runtime.ledger.statements import Statements
 from runtime.ledger.transaction import Head, Transaction
@@ -133,7 +133,14 @@ class Writer:
         cursor = self._connection.driver_connection.cursor()
         cursor.execute(self._database.flavour.begin)
         cursor.execute(self._statements.lock_counter, (1,))
-        (position,) = cursor.fetchone()
+        row = cursor.fetchone()
+        if row is None:
+            raise LedgerError(
+                f"The ledger {self._database.address} has lost its counter, so nothing can be written. "
+                "`silicon audit verify` lists what was changed; restore the ledger from a backup.",
+                address=self._database.address,
+            )
+        (position,) = row
         if position != self._position:  # another process wrote: what is remembered of streams may be old
             self._heads.clear()
         return Transaction(cursor, self._statements, self._heads, position)

@@ -19,14 +19,16 @@ def audit() -> None:
 
 @app.command()
 def verify(language: Language = None, as_json: AsJson = False) -> None:
-    """Check every chain and payload; names each row that does not fit."""
+    """Check every chain, payload and stored blob; names each row that does not fit."""
 
     async def work(session: Session, application: Application) -> int:
         result = await application.verify()
         output, say = session.output, session.say
         output.data({"events": result.events, "clean": not result.faults, "faults": result.faults})
         for fault in result.faults:
-            place = say("audit-place", stream=fault.stream, version=fault.version)
+            place = fault.stream or say("audit-ledger")
+            if fault.version:
+                place = say("audit-place", stream=fault.stream, version=fault.version)
             output.show(Text.assemble((place, "bold"), "  ", fault.what))
         if result.faults:
             output.show(Text.assemble(("✗ ", "red"), say("audit-faults", count=len(result.faults))))

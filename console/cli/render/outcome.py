@@ -35,6 +35,7 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
         yield facts(pairs, width=LABEL)
     for product in outcome.products:
         where = str(product.path) if product.path else product.sha256
+        where += f"  {say('show-damaged')}" if product.damaged else ""
         label = padded(say("outcome-product"), LABEL)
         yield Text.assemble((f"  {label}  ", "dim"), where, (f"  {product.title}", "dim"))
     label = padded(say("outcome-details"), LABEL)

@@ -78,6 +78,8 @@ def _step_notes(step: StepNode, say: Say, width: int) -> tuple[str, ...]:
     told_below = any(below.result_sha256 == step.result_sha256 for order in step.orders for below in order.steps)
     if step.output is not None and not (told_below and step.result_sha256):
         notes += fill(facts_of(step.output, say), room)
+    if step.damaged:
+        notes.append(say("show-damaged"))
     sources = [
         f"{say(f'show-{name}')} {brief_hash(value)}"
         for name, value in (

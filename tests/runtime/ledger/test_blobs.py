@@ -6,12 +6,12 @@ import hashlib
 import random
 
 import pytest
-from sqlalchemy import create_engine
+from sqlalchemy import Table, create_engine
 
-from runtime.errors import NotFound
+from runtime.errors import BlobDamaged, NotFound
 from runtime.ledger.blobs import PART_BYTES
 from runtime.ledger.database import parse_address
-from runtime.ledger.schema import blob_parts
+from runtime.ledger.schema import blob_parts, blobs
 from runtime.ledger.store import SqlStore
 
 pytestmark = pytest.mark.anyio
@@ -42,5 +42,29 @@ async def test_changed_bytes_are_not_used(store: SqlStore, store_url: str) -> No
         connection.execute(blob_parts.update().values(data=b"fake"))
     engine.dispose()
 
-    with pytest.raises(NotFound, match="was changed"):
+    (fault,) = await store.ledger.verify()
+    assert (fault.stream, fault.what) == (f"blob/{sha256}", "its bytes were changed: they do not match their address")
+    with pytest.raises(BlobDamaged, match="silicon audit verify"):
         await store.blobs.get(sha256)
+
+
+@pytest.mark.parametrize("table", [blobs, blob_parts], ids=["row", "bytes"])
+async def test_a_blob_of_which_a_part_is_gone_is_damaged_and_not_unknown(
+    store: SqlStore, store_url: str, table: Table
+) -> None:
+    sha256 = await store.blobs.put(b"true")
+    engine = create_engine(parse_address(store_url))
+    with engine.begin() as connection:
+        connection.execute(table.delete())
+    engine.dispose()
+
+    assert [fault.stream for fault in await store.ledger.verify()] == [f"blob/{sha256}"]
+    with pytest.raises(BlobDamaged):
+        await store.blobs.get(sha256)
+
+
+async def test_the_audit_finds_no_fault_with_large_and_small_blobs(store: SqlStore) -> None:
+    for data in (b"", b"a", b"abc" * 3_000_000, NOISE):
+        await store.blobs.put(data)
+
+    assert await store.ledger.verify() == []

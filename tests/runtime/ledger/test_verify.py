@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -10,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from runtime.errors import LedgerError
+from runtime.ledger import open_store
 from runtime.ledger.port import Append, AuditFault, NewEvent
 from runtime.ledger.store import SqlStore
+from runtime.settings import LedgerSettings
+from tests.fakes.clock import HandClock
 
 pytestmark = pytest.mark.anyio
 
@@ -160,6 +164,152 @@ async def test_a_counter_set_back_is_found(sqlite_store: SqlStore, by_hand: Tamp
     assert [fault.what for fault in await sqlite_store.ledger.verify()] == [
         "the counter stands at 4, the last event is 5"
     ]
+
+
+async def test_a_counter_that_is_gone_is_found_and_writing_says_so(sqlite_store: SqlStore, by_hand: Tamper) -> None:
+    by_hand("DELETE FROM counter")
+
+    assert [fault.what for fault in await sqlite_store.ledger.verify()] == ["the counter is missing"]
+    with pytest.raises(LedgerError, match="counter"):
+        await sqlite_store.ledger.head()
+
+
+async def test_without_its_counter_nothing_is_written_and_the_reason_is_told(
+    sqlite_store: SqlStore, by_hand: Tamper
+) -> None:
+    by_hand("DELETE FROM counter")
+
+    with pytest.raises(LedgerError, match="lost its counter"):
+        await sqlite_store.ledger.append(fact("order/a", 3))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE counter SET position = 'abc'",
+        "UPDATE counter SET id = 2",
+        "INSERT INTO counter VALUES (2, 9)",
+        "UPDATE events SET version = 'abc' || position",
+        "UPDATE events SET version = 'abc' WHERE position = 3",
+        "UPDATE events SET stream = X'FF' WHERE position = 3",
+        "UPDATE events SET stream = 7, version = X'00' WHERE position = 3",
+        "UPDATE streams SET stream = X'FF' WHERE stream = 'order/a'",
+        "UPDATE streams SET version = 'abc' WHERE stream = 'order/a'",
+        "UPDATE payloads SET data = 7 WHERE position = 3",
+        "DELETE FROM events",
+        "DELETE FROM streams",
+    ],
+)
+async def test_whatever_a_hand_put_in_is_reported_and_never_ends_the_audit(
+    sqlite_store: SqlStore, by_hand: Tamper, change: str
+) -> None:
+    by_hand(change)
+
+    assert await sqlite_store.ledger.verify()
+
+
+async def test_a_version_that_is_no_number_is_named_with_its_row(sqlite_store: SqlStore, by_hand: Tamper) -> None:
+    by_hand("UPDATE events SET version = 'abc' WHERE position = 3")
+
+    (fault,) = [fault for fault in await sqlite_store.ledger.verify() if fault.position == 3]
+    assert fault.stream == "order/a"
+    assert fault.what.startswith("its version was changed to 'abc'")
+
+
+async def test_an_index_that_does_not_fit_its_table_is_found(sqlite_store: SqlStore, by_hand: Tamper) -> None:
+    by_hand(
+        "CREATE TABLE other (a TEXT, b TEXT)",
+        "CREATE INDEX empty ON other (a, b)",
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'empty') "
+        "WHERE name = 'events_execution'",
+    )
+
+    whats = [fault.what for fault in await sqlite_store.ledger.verify()]
+    assert any("events_execution" in what for what in whats)
+
+
+async def test_a_damaged_page_is_reported_and_does_not_end_the_audit(
+    sqlite_store: SqlStore, by_hand: Tamper, tmp_path: Path
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "silicon.db")) as file:
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = file.execute("SELECT rootpage FROM sqlite_master WHERE name = 'payloads'").fetchone()
+        (size,) = file.execute("PRAGMA page_size").fetchone()
+    with (tmp_path / "silicon.db").open("r+b") as file_bytes:
+        file_bytes.seek((page - 1) * size)
+        file_bytes.write(b"\xff" * 64)
+    store = await open_store(LedgerSettings(), home=tmp_path, clock=HandClock())
+
+    whats = [fault.what for fault in await store.ledger.verify()]
+    await store.close()
+    assert any(what.startswith("the database cannot read its own file") for what in whats)
+
+
+BLOB = b"a long result" * 100
+ADDRESS = hashlib.sha256(BLOB).hexdigest()
+
+
+@pytest.fixture
+async def blob_by_hand(sqlite_store: SqlStore, by_hand: Tamper) -> Tamper:
+    """The ledger of `by_hand` with a sixth event, which names a blob."""
+    named = NewEvent("step.finished", {"output_sha256": ADDRESS})
+    await sqlite_store.ledger.append(Append("order/b", [named], 2, "acme", "/organisation/acme"), blobs=[BLOB])
+    assert await sqlite_store.ledger.verify() == []
+    return by_hand
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ("UPDATE blob_parts SET data = X'00'", "its bytes, or its codec, were changed: they cannot be unpacked"),
+        (
+            "UPDATE blob_parts SET data = data || X'00'",
+            "its bytes, or its codec, were changed: they cannot be unpacked",
+        ),
+        ("UPDATE blob_parts SET data = 'text'", "its bytes, or its codec, were changed: they cannot be unpacked"),
+        ("UPDATE blob_parts SET data = 7", "its bytes, or its codec, were changed: they cannot be unpacked"),
+        ("UPDATE blob_parts SET part = 1", "its bytes, or some of them, are missing"),
+        ("DELETE FROM blob_parts", "its bytes, or some of them, are missing"),
+        ("DELETE FROM blobs", "its bytes are there, but its row in the table of blobs is missing"),
+        ("UPDATE blobs SET size = size + 1", "its size was changed: it is 1300 bytes, not 1301"),
+        ("UPDATE blobs SET codec = 'raw'", "its bytes were changed: they do not match their address"),
+        ("UPDATE blobs SET codec = 'zstd'", "its codec was changed: 'zstd' is none"),
+    ],
+)
+async def test_a_blob_that_was_changed_is_found_with_the_event_that_names_it(
+    sqlite_store: SqlStore, blob_by_hand: Tamper, change: str, what: str
+) -> None:
+    blob_by_hand(change)
+
+    assert await sqlite_store.ledger.verify() == [AuditFault(f"blob/{ADDRESS}", 0, 6, what)]
+
+
+async def test_a_blob_removed_as_a_whole_is_missed_where_an_event_names_it(
+    sqlite_store: SqlStore, blob_by_hand: Tamper
+) -> None:
+    blob_by_hand("DELETE FROM blobs", "DELETE FROM blob_parts")
+
+    assert await sqlite_store.ledger.verify() == [
+        AuditFault(f"blob/{ADDRESS}", 0, 6, "it is missing, and event 3 of order/b names it")
+    ]
+
+
+async def test_a_blob_is_not_missed_once_the_event_that_named_it_was_erased(
+    sqlite_store: SqlStore, blob_by_hand: Tamper
+) -> None:
+    await sqlite_store.ledger.erase("order/b", 3)
+    blob_by_hand("DELETE FROM blobs", "DELETE FROM blob_parts")
+
+    assert await sqlite_store.ledger.verify() == []
+
+
+async def test_what_a_step_gave_names_no_blob_whatever_its_fields_are_called(sqlite_store: SqlStore) -> None:
+    given = {"output": {"output_sha256": "0" * 64, "artifacts": [{"sha256": "1" * 64}]}}
+    event = NewEvent("step.finished", given)
+    await sqlite_store.ledger.append(Append("order/a", [event], 0, "acme", "/organisation/acme"))
+
+    assert await sqlite_store.ledger.verify() == []
 
 
 async def test_erased_bytes_are_nowhere_in_the_files(sqlite_store: SqlStore, tmp_path: Path) -> None:
