@@ -122,6 +122,10 @@ class SiliconApplication:
         await self._deciding.judge_deadlines()
         return await self._deciding.card(card_id)
 
+    async def may_decide(self, card_id: CardId, *, by: str | None) -> None:
+        """Return when this person may decide the card as it stands now."""
+        await self._deciding.may_decide(card_id, by=by)
+
     async def decide(self, card_id: CardId, *, option: str | None, reason: str, by: str | None) -> CardStanding:
         """Write a decision; carries nothing out."""
         await self._deciding.judge_deadlines()

@@ -5,8 +5,11 @@ from __future__ import annotations
 import getpass
 from collections.abc import Sequence
 
+from pydantic import ValidationError
+
 from console.resources import Resources
 from console.standing import card_standing
+from console.typed import refused
 from console.views import CardStanding
 from contracts import CardId, ExecutionId, Id, Question, QuestionId
 from governance.access import People
@@ -42,20 +45,30 @@ class Deciding:
         """Return one card; raise NotFound when there is none."""
         return await self._standing(await self._card(card_id))
 
+    async def may_decide(self, card_id: CardId, *, by: str | None) -> None:
+        """Return when this person may decide the card; see the port."""
+        view = await self._card(card_id)
+        people = await self._people(view.card.execution_id)
+        gateway = ApprovalGateway(await self._resources.store(), self._resources.clock, people, view.card.organisation)
+        gateway.check_right(view, people.acting(by, getpass.getuser()))
+
     async def decide(self, card_id: CardId, *, option: str | None, reason: str, by: str | None) -> CardStanding:
         """Write a decision; see the port."""
         view = await self._card(card_id)
         people = await self._people(view.card.execution_id)
         gateway = ApprovalGateway(await self._resources.store(), self._resources.clock, people, view.card.organisation)
-        decided = await gateway.decide(
-            card_id,
-            person=people.acting(by, getpass.getuser()),
-            approve=option is not None,
-            option=option,
-            reason=reason,
-            via=f"cli by {getpass.getuser()}",
-            shown_sha256=view.card_sha256,
-        )
+        try:
+            decided = await gateway.decide(
+                card_id,
+                person=people.acting(by, getpass.getuser()),
+                approve=option is not None,
+                option=option,
+                reason=reason,
+                via=f"cli by {getpass.getuser()}",
+                shown_sha256=view.card_sha256,
+            )
+        except ValidationError as error:
+            raise refused(error, {"reason": "--reason"}) from None
         return await self._standing(decided)
 
     async def withdraw(self, execution_id: ExecutionId, reason: str) -> None:

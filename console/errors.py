@@ -4,6 +4,7 @@ InvalidArguments
 ├── UnknownId      no execution, card, … of that name, or several     (type more of it)
 ├── UnknownName    no metric, setting, contract of that name           (choose one of those listed)
 ├── UnknownOption  the card has no such option                         (choose one of those listed)
+├── FolderNotMade  `init` or `--to` cannot write there               (choose another place)
 ├── FolderInUse    `init` would write over what is there               (choose another folder)
 └── SkillUnclear   no skill fits the goal, or several do               (name one with --skill)
 """
@@ -35,6 +36,12 @@ class UnknownOption(InvalidArguments):
     """The card has no such option; `options` in the facts lists those it has."""
 
     code = "UNKNOWN_OPTION"
+
+
+class FolderNotMade(InvalidArguments):
+    """A folder cannot be made or written where it was asked for."""
+
+    code = "FOLDER_NOT_MADE"
 
 
 class FolderInUse(InvalidArguments):

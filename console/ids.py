@@ -29,9 +29,17 @@ def choose(kind: type[AnyId], typed: str, known: Sequence[AnyId]) -> AnyId:
     if not found:
         newest = [str(each) for each in known[-3:]][::-1]
         near = f" The newest: {', '.join(newest)}." if newest else f" There is no {kind.KIND} yet."
-        raise UnknownId(f"No {kind.KIND} is called {typed!r}.{near}", typed=typed, candidates=[*newest])
+        raise UnknownId(
+            f"No {kind.KIND} is called {typed!r}.{near}",
+            typed=typed,
+            kind=kind.KIND,
+            count=0,
+            candidates=[*newest],
+        )
     raise UnknownId(
         f"{typed!r} names {len(found)} of them: {', '.join(found[:5])}. Type more of the id.",
         typed=typed,
+        kind=kind.KIND,
+        count=len(found),
         candidates=[str(each) for each in found],
     )

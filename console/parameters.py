@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from difflib import get_close_matches
@@ -62,6 +63,8 @@ def _number(text: str) -> Json:
         value = float(text)
     except ValueError:
         raise ValueError(f"{text!r} is not a number.") from None
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is not a number that can be worked with.")
     return int(value) if value.is_integer() and "e" not in text.lower() and "." not in text else value
 
 
@@ -93,9 +96,11 @@ def _money(text: str) -> Json:
 def _structure(kind: type) -> Callable[[str], Json]:
     def read(text: str) -> Json:
         try:
-            value: Json = json.loads(text)
+            value: Json = json.loads(text, parse_constant=_no_json)
         except ValueError as error:
             raise ValueError(f"{text!r} is not JSON: {error}.") from None
+        except RecursionError:
+            raise ValueError("the JSON has too many brackets inside each other.") from None
         if not isinstance(value, kind):
             raise ValueError(f"{text!r} is not a JSON {'array' if kind is list else 'object'}.")
         return value
@@ -105,10 +110,14 @@ def _structure(kind: type) -> Callable[[str], Json]:
 
 def _any(text: str) -> Json:
     try:
-        value: Json = json.loads(text)
-    except ValueError:
+        value: Json = json.loads(text, parse_constant=_no_json)
+    except (ValueError, RecursionError):
         return text
     return value
+
+
+def _no_json(name: str) -> Json:
+    raise ValueError(f"{name} is no value of JSON")
 
 
 def _text(text: str) -> Json:

@@ -101,6 +101,14 @@ class Application(Protocol):
         """Return one card; raise NotFound when there is none."""
         ...
 
+    async def may_decide(self, card_id: CardId, *, by: str | None) -> None:
+        """Return when this person may decide the card as it stands now; writes nothing.
+
+        Raises:
+            NotAllowedToDecide, CardClosed, InvalidArguments: as `decide` would.
+        """
+        ...
+
     async def decide(self, card_id: CardId, *, option: str | None, reason: str, by: str | None) -> CardStanding:
         """Write a decision, a no when `option` is None, and return how the card stands; carries nothing out.
 

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from agents.employee.root import root_order
 from agents.organisation import Organisation, bundle, route
 from console.errors import SkillUnclear
@@ -16,6 +18,7 @@ from console.ports import Watch
 from console.resources import Resources
 from console.standing import events_of, outcome_of
 from console.tree import tree_of
+from console.typed import refused
 from console.views import ExecutionOutcome, ExecutionRow, ExecutionTree, RunOptions
 from console.wiring import folder_of
 from contracts import (
@@ -33,6 +36,7 @@ from contracts import (
 )
 from governance.access import People, Person
 from governance.access.people import Role
+from memory.buckets import year_fault
 from runtime.bus import InProcessBus
 from runtime.errors import InvalidArguments, OrganisationFaulty, PermissionRefused, SiliconError
 from runtime.executor import ExecutionState, ExecutionView
@@ -42,6 +46,14 @@ _STATES = {
     ExecutionState.REQUESTED: OrderState.RUNNING,
     ExecutionState.RUNNING: OrderState.RUNNING,
 }
+
+
+_TYPED = {"goal": "The goal", "idempotency_key": "--key", "language": "--language"}
+"""Field of a request → what a person typed for it."""
+
+
+_SHOWN_OF_GOAL = 200
+"""Letters of a goal in an error."""
 
 
 class Running:
@@ -76,19 +88,22 @@ class Running:
         skill = options.skill or _skill_for(options.goal, organisation)
         if skill not in organisation.skills:
             raise _no_skill(f"There is no skill {skill}.", organisation, [])
-        return ExecutionRequest(
-            organisation=organisation.name,
-            goal=options.goal,
-            skill=skill,
-            parameters=read_values(options.given, organisation.skills[skill].plan.parameters),
-            governance=GovernanceTerms(
-                approval_mode=ApprovalMode.STRICT if options.strict else None, budget=_budget(options)
-            ),
-            idempotency_key=options.key,
-            requested_by=person.id,
-            known_at=known_at(organisation, options.at),
-            language=options.language or organisation.language,
-        )
+        try:
+            return ExecutionRequest(
+                organisation=organisation.name,
+                goal=options.goal,
+                skill=skill,
+                parameters=read_values(options.given, organisation.skills[skill].plan.parameters),
+                governance=GovernanceTerms(
+                    approval_mode=ApprovalMode.STRICT if options.strict else None, budget=_budget(options)
+                ),
+                idempotency_key=options.key,
+                requested_by=person.id,
+                known_at=known_at(organisation, options.at),
+                language=options.language or organisation.language,
+            )
+        except ValidationError as error:
+            raise refused(error, _TYPED) from None
 
     async def follow(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
         """Stay with an execution that was asked for before; a finished one only gives how it ended."""
@@ -212,7 +227,14 @@ def may_operate(person: Person) -> Person:
 
 
 def known_at(organisation: Organisation, at: datetime | None) -> datetime | None:
-    """Return the moment in UTC: the one that was given, in local time where it has no zone, or the organisation's."""
+    """Return the moment in UTC: the one that was given, in local time where it has no zone, or the organisation's.
+
+    Raises:
+        InvalidArguments: the year cannot be meant.
+    """
+    fault = year_fault(at) if at is not None else None
+    if at is not None and fault is not None:
+        raise InvalidArguments(f"{at.isoformat()} cannot be looked at: {fault}.", at=at.isoformat())
     if at is None:
         at = organisation.stands_at
     elif at.tzinfo is None:
@@ -237,12 +259,14 @@ def _watched(on_commit: object, execution_id: ExecutionId, watch: Watch) -> Iter
 
 def _skill_for(goal: str, organisation: Organisation) -> Name:
     found = route(goal, organisation.skills.values())
+    flat = " ".join(goal.split())
+    shown = flat if len(flat) <= _SHOWN_OF_GOAL else f"{flat[:_SHOWN_OF_GOAL]}…"
     if found.skill is not None:
         return found.skill
     tied = [fit.skill for fit in found.tied]
     if tied:
-        raise _no_skill(f"Several skills fit “{goal}” equally well: {', '.join(tied)}.", organisation, tied)
-    raise _no_skill(f"No skill of {organisation.name} fits “{goal}”.", organisation, [])
+        raise _no_skill(f"Several skills fit “{shown}” equally well: {', '.join(tied)}.", organisation, tied)
+    raise _no_skill(f"No skill of {organisation.name} fits “{shown}”.", organisation, [])
 
 
 def _no_skill(what: str, organisation: Organisation, tied: Sequence[Name]) -> SkillUnclear:
@@ -281,7 +305,7 @@ def _row(view: ExecutionView, *, held: bool) -> ExecutionRow:
         state=report.state if report else _STATES.get(view.state, OrderState.RUNNING),
         requested_by=view.request.requested_by,
         requested_at=view.requested_at,
-        seconds=report.usage.seconds if report else 0.0,
+        seconds=report.usage.seconds if report else None,
         waiting_for=tuple(map(str, view.waiting_for)),
         held=held,
     )

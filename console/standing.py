@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import TypeAlias
@@ -61,7 +61,10 @@ async def outcome_of(
     findings: list[Finding] = []
     skill, usage = view.request.skill, Usage()
     orders: dict[str, TaskOrder] = {}
+    raised: dict[str, None] = {}
     async for event in events_of(store, view.execution_id):
+        if event.type == "card.raised":
+            raised[event.subject] = None
         if event.data is None:
             continue
         match event.type:
@@ -87,6 +90,7 @@ async def outcome_of(
         findings=tuple(Found(f.verdict, in_language(f.statement, view), f.confidence) for f in findings),
         products=await _products(store, products, view, orders, home),
         cards=await _open_cards(store, view, people) if state is OrderState.WAITING else (),
+        decided=await _closed_cards(store, view, raised, people),
         questions=tuple(await _open(questions, asked)) if state is OrderState.WAITING else (),
         usage=report.usage if report else usage,
         error=report.error if report else None,
@@ -125,6 +129,14 @@ async def _open_cards(store: Store, view: ExecutionView, people: PeopleOf) -> tu
     cards = [CardId(each) for each in view.waiting_for if each.startswith("card/")]
     views = [fold_card(await store.ledger.read(card)) for card in cards]
     return tuple([card_standing(card, await people(view)) for card in views if card.is_open])
+
+
+async def _closed_cards(
+    store: Store, view: ExecutionView, raised: Iterable[str], people: PeopleOf
+) -> tuple[CardStanding, ...]:
+    views = [fold_card(await store.ledger.read(card)) for card in raised]
+    closed = [card for card in views if not card.is_open]
+    return tuple([card_standing(card, await people(view)) for card in closed])
 
 
 async def _products(

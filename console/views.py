@@ -132,6 +132,8 @@ class ExecutionOutcome:
     products: tuple[Product, ...] = ()
     cards: tuple[CardStanding, ...] = ()
     """Open cards."""
+    decided: tuple[CardStanding, ...] = ()
+    """Closed cards, in the order they were raised: approved, denied, expired or withdrawn."""
     questions: tuple[Question, ...] = ()
     """Open questions."""
     usage: Usage = field(default_factory=Usage)
@@ -152,7 +154,8 @@ class ExecutionRow:
     state: OrderState
     requested_by: str
     requested_at: datetime
-    seconds: float
+    seconds: float | None
+    """None while it is not known: it is summed up when the execution ends."""
     waiting_for: tuple[str, ...] = ()
     held: bool = False
     """Whether a process runs it now; a running execution that nobody holds can be resumed."""
@@ -271,6 +274,8 @@ class Raised:
     goal: str = ""
     skill: str | None = None
     given: Mapping[str, Json] = field(default_factory=dict)
+    unit: str = ""
+    """Unit of the metric; `share` is a part of one."""
     execution: ExecutionOutcome | None = None
     """What came of it, when the goal was started."""
 

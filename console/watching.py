@@ -94,18 +94,18 @@ class Watching:
         start: bool,
         watch: Watch,
     ) -> Raised:
-        request = None
+        request, unit = None, organisation.metrics[definition.metric].unit
         if signal.threshold is not None:
             request = request_for(definition, signal, known_at=moment, language=organisation.language)
         if request is None:
-            return Raised(signal)
+            return Raised(signal, unit=unit)
         execution = None
         if start:
             try:
                 execution = await self._running.submit(request, organisation, organisation.folder, watch=watch)
             except KeyInUse as error:  # another process started it meanwhile, at a moment of its own
                 execution = await self._running.follow(ExecutionId(str(error.facts["execution_id"])), watch=watch)
-        return Raised(signal, request.goal, request.skill, request.parameters, execution)
+        return Raised(signal, request.goal, request.skill, request.parameters, unit, execution)
 
     async def _left_behind(
         self, definition: SensorDefinition, run: SensorRun, organisation: Organisation, moment: datetime, watch: Watch

@@ -14,7 +14,19 @@ from zoneinfo import ZoneInfo
 from contracts import Grain
 from runtime.errors import InvalidArguments
 
+FIRST_YEAR, LAST_YEAR = 1900, 9998
+"""Years whose moments can be read: a year beyond them can still be computed with in every zone and grain."""
+MOST_BUCKETS = 10_000
+"""Periods of one reading."""
+
 _HOUR_FORM, _DAY_FORM = "%Y-%m-%dT%H:00", "%Y-%m-%d"
+
+
+def year_fault(moment: datetime) -> str | None:
+    """Return why a moment cannot be read, or None when it can."""
+    if FIRST_YEAR <= moment.year <= LAST_YEAR:
+        return None
+    return f"the year must lie between {FIRST_YEAR} and {LAST_YEAR}, not {moment.year}"
 
 
 def bucket_start(moment: datetime, grain: Grain) -> datetime:
@@ -45,7 +57,11 @@ def next_start(start: datetime, grain: Grain) -> datetime:
 
 
 def back(start: datetime, grain: Grain, count: int) -> datetime:
-    """Return the start of the bucket `count` buckets earlier."""
+    """Return the start of the bucket `count` buckets earlier; raise InvalidArguments for more than can be read."""
+    if count >= MOST_BUCKETS:
+        raise InvalidArguments(
+            f"`last` is how many periods are read, {MOST_BUCKETS:,} at most; not {count + 1:,}.", last=count + 1
+        )
     for _ in range(count):
         start = bucket_start(start - timedelta(seconds=1), grain)
     return start
@@ -86,4 +102,7 @@ def from_text(text: str, grain: Grain) -> datetime:
         raise InvalidArguments(
             f"{text!r} is no {grain}; write it as local time, like 2013-02-08 or 2013-02-08T17:00.", bucket=text
         )
+    fault = year_fault(moment)
+    if fault is not None:
+        raise InvalidArguments(f"{text!r} cannot be read: {fault}.", bucket=text)
     return bucket_start(moment, grain)

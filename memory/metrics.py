@@ -106,7 +106,7 @@ class MetricRegistry:
         Without `bucket` it is the one in which `at` lies.
         """
         of = self._grain(name, grain)
-        start = buckets.from_text(bucket, of) if bucket else buckets.bucket_start(buckets.to_local(at, self._zone), of)
+        start = buckets.from_text(bucket, of) if bucket else self._begun(at, of)
         read = await self.read(name, of, at=at, start=start, end=buckets.next_start(start, of), where=where, by=by)
         return read.values
 
@@ -122,9 +122,16 @@ class MetricRegistry:
     ) -> list[MetricValue]:
         """Return the last buckets up to the one in which `at` lies, oldest first, gaps shown as missing."""
         of = self._grain(name, grain)
-        now = buckets.bucket_start(buckets.to_local(at, self._zone), of)
+        now = self._begun(at, of)
         start, end = buckets.back(now, of, max(1, last) - 1), buckets.next_start(now, of)
         return (await self.read(name, of, at=at, start=start, end=end, where=where, by=by)).values
+
+    def _begun(self, at: datetime, grain: Grain) -> datetime:
+        """Return the start of the bucket in which a moment lies."""
+        fault = buckets.year_fault(at)
+        if fault is not None:
+            raise InvalidArguments(f"Nothing can be read as of {at.isoformat()}: {fault}.", at=at.isoformat())
+        return buckets.bucket_start(buckets.to_local(at, self._zone), grain)
 
     async def read(
         self,

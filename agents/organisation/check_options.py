@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agents.cognition.advise.options import ActionTemplate, OptionsFile, OptionTemplate
+from agents.cognition.advise.options import DENIES, DENY, ActionTemplate, OptionsFile, OptionTemplate
 from agents.organisation.declared import nearest
 from agents.organisation.draft import Draft, Read, SkillDraft
 from agents.organisation.fault import Fault
@@ -83,6 +83,8 @@ def _binding_faults(read: Read[OptionsFile], there: set[str]) -> Iterator[Fault]
 
 
 def _option_faults(read: Read[OptionsFile], option: OptionTemplate, path: Path, there: set[str]) -> Iterator[Fault]:
+    if option.id == DENY:
+        yield read.fault((*path, "id"), DENIES, "Call the option something else.")
     confidence = option.confidence
     if confidence is not None and confidence not in ("high", "medium", "low") and "{{" not in confidence:
         yield read.fault((*path, "confidence"), f"`confidence` is high, medium, low or a binding, not {confidence!r}.")

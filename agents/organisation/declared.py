@@ -18,6 +18,7 @@ from agents.organisation.yaml_source import Path, YamlSource
 M = TypeVar("M", bound=BaseModel)
 
 _DURATION = re.compile(r"^(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d|w)$")
+_LONGEST_S = 10 * 366 * 86_400
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
@@ -30,11 +31,19 @@ class Declared(BaseModel):
 def seconds(value: object) -> float:
     """Return the seconds that a duration such as `30s`, `2h` or a bare number stands for; raise ValueError."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        return _bounded(value, value)
     match = _DURATION.match(value.strip()) if isinstance(value, str) else None
     if match is None:
         raise ValueError(f"{value!r} is no duration; write for example 30s, 15min, 2h or 1d.")
-    return timedelta(seconds=float(match[1]) * _SECONDS[match[2]]).total_seconds()
+    return timedelta(seconds=_bounded(float(match[1]) * _SECONDS[match[2]], value)).total_seconds()
+
+
+def _bounded(spent: float, written: object) -> float:
+    """Return the seconds as a float; raise ValueError for more than can be meant."""
+    if not spent <= _LONGEST_S:  # what is not a number is refused as well
+        shown = str(written) if len(str(written)) <= 40 else f"{str(written)[:40]}…"
+        raise ValueError(f"{shown} is longer than 10 years, the longest duration there is.")
+    return float(spent)
 
 
 Duration = Annotated[float, BeforeValidator(seconds)]

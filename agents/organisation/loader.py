@@ -123,8 +123,11 @@ def _people_in(files: Files, folder: Path, environ: Mapping[str, str] | None) ->
 
 
 def _there(folder: Path) -> Path:
-    if folder.is_dir():
-        return folder
+    try:
+        if folder.is_dir():
+            return folder
+    except OSError:  # a name that no file system takes
+        pass
     raise NotFound(f"There is no organisation folder {folder}.", folder=str(folder))
 
 

@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, Field, field_validator
 from agents.organisation.declared import Declared, Duration, one_or_more
 from contracts import ApprovalMode, Budget, CapabilityName, Money, Name, Text
 from governance.access import Role
+from memory.buckets import year_fault
 
 _Several = BeforeValidator(one_or_more)
 
@@ -96,6 +97,9 @@ class ClockEntry(Declared):
             moment = None
         if moment is None or moment.tzinfo is not None:
             raise ValueError(f"`stands_at` is local time such as 2013-02-08T17:00, not {value!r}")
+        fault = year_fault(moment)
+        if fault is not None:
+            raise ValueError(f"`stands_at`: {fault}")
         return moment
 
 

@@ -180,11 +180,14 @@ class Program:
         )
 
     def _limit_behind(self, exit_code: int | None, answer: bytes, seconds: float) -> str | None:
-        """Return the limit that the kernel or the script itself met; the kernel only tells a signal."""
+        """Return the limit that the kernel or the script itself met; the kernel only tells a signal.
+
+        Memory is named only where the script itself ran into it: whoever sent SIGKILL does not say why.
+        """
         if exit_code == -signal.SIGXCPU:
             return "cpu_time"
         if exit_code == -signal.SIGKILL and not answer:
-            return "cpu_time" if seconds >= self._settings.cpu_s else "memory"
+            return "cpu_time" if seconds >= self._settings.cpu_s else "signal"
         return "memory" if answer == runner.OUT_OF_MEMORY else None
 
 

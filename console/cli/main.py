@@ -13,6 +13,8 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
+from console.cli.visible import visible, visible_json
+
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "init": ("Organisations", "console.cli.commands.init", "Make a small organisation that works."),
     "check": ("Organisations", "console.cli.commands.check", "Find every fault of an organisation folder."),
@@ -88,6 +90,9 @@ def main(arguments: Sequence[str]) -> int:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")  # a terminal that has no sign for a letter still shows the rest
+    broken = next((each for each in arguments if not _is_text(each)), None)
+    if broken is not None:
+        return _told(f"{broken!r} holds bytes that are no text (UTF-8).", as_json="--json" in arguments)
     command = typer.main.get_command(app)
     try:
         code = command.main(list(arguments), prog_name="silicon", standalone_mode=False)
@@ -101,15 +106,34 @@ def main(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _is_text(argument: str) -> bool:
+    """Whether the bytes that were typed could be decoded; those that could not stand as lone surrogates."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in argument)
+
+
+def _told(message: str, *, as_json: bool) -> int:
+    """Say what was wrong with the arguments themselves; return the exit code of usage."""
+    if as_json:
+        print(_usage_json(message))
+    else:
+        print(visible(message), file=sys.stderr)
+    return 2
+
+
+def _usage_json(message: str) -> str:
+    return visible_json(json.dumps({"error": {"code": "USAGE", "message": message, "facts": {}}}, ensure_ascii=False))
+
+
 def _misused(error: Any, *, as_json: bool) -> int:
     """Say what was wrong with the command line; return its exit code, which is 2."""
     message = error.format_message()
     if as_json:
-        print(json.dumps({"error": {"code": "USAGE", "message": message, "facts": {}}}, ensure_ascii=False))
+        print(_usage_json(message))
     elif message.startswith("Usage:"):
         print(message, file=sys.stderr)  # a group without its command
     else:
-        print(message if message.endswith((".", "?")) else f"{message}.", file=sys.stderr)
+        whole = message if message.endswith((".", "?")) else f"{message}."
+        print("\n".join(map(visible, whole.split("\n"))), file=sys.stderr)
         context = getattr(error, "ctx", None)
         print(f"`{context.command_path if context else 'silicon'} --help` shows how it is used.", file=sys.stderr)
     return int(error.exit_code)

@@ -26,6 +26,15 @@ def seconds(value: float) -> str:
     return f"{minutes}{NO_BREAK}min{NO_BREAK}{rest:02d}{NO_BREAK}s"
 
 
+def measured(value: float, unit: str) -> str:
+    """Return a value of a metric: a share as per cent, anything else with its thousands separated."""
+    if unit == "share":
+        return f"{value * 100:.1f}{NO_BREAK}%"
+    if float(value).is_integer() or abs(value) >= 1_000_000:
+        return f"{value:,.0f}"
+    return f"{value:,.6g}"
+
+
 def moment(value: datetime) -> str:
     """Return a moment in UTC, to the minute: `2013-02-08 22:00 UTC`."""
     return f"{value.astimezone(UTC):%Y-%m-%d %H:%M}{NO_BREAK}UTC"

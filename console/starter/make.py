@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
-from console.errors import FolderInUse, UnknownName
+from console.errors import FolderInUse, FolderNotMade, UnknownName
 
 GOAL = "How did the week go?"
 """A goal that the starter's skill answers."""
@@ -26,8 +26,19 @@ def make(folder: Path) -> list[str]:
 
     Raises:
         FolderInUse: something is there already; it is left as it is.
+        FolderNotMade: nothing can be written there.
         UnknownName: the folder's name cannot be the name of an organisation.
     """
+    try:
+        return _made(folder)
+    except OSError as error:
+        raise FolderNotMade(
+            f"{folder} cannot be made: {error.strerror or error}. Name a folder in a place that you may write to.",
+            folder=str(folder),
+        ) from error
+
+
+def _made(folder: Path) -> list[str]:
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")
     if not re.match(r"[a-z]", name):
         raise UnknownName(f"{folder.name!r} cannot name an organisation. Take a name that begins with a letter.")

@@ -34,6 +34,34 @@ direction-neutral = neither way
 ## Errors and interruptions
 
 error-unexpected = Something unexpected happened; the details are in { $log }.
+error-skill-unclear = It is not clear which skill the goal means. Name one with --skill:
+error-unknown-id = { $count ->
+    [0] No { $kind } is called { $typed }. The newest: { $candidates }.
+   *[other] { $typed } names { $count } of them: { $candidates }. Type more of the id.
+}
+error-unknown-option = { $card } has no option { $option }. Choose one of { $options }.
+error-card-closed = { $outcome ->
+    [approved] { $card } was approved by { $by } at { $at }: { $option }. Nothing was changed.
+    [denied] { $card } was denied by { $by } at { $at }. Nothing was changed.
+    [expired] { $card } expired: nobody decided in time. Nothing was changed.
+    [withdrawn] { $card } was withdrawn. Nothing was changed.
+   *[other] { $by } already decided { $card } at { $at }. Nothing was changed.
+}
+error-not-allowed-to-decide = { $why ->
+    [requester] { $person } asked for this execution; whoever asks cannot approve.
+    [deputy] { $person } stands in for the person who asked; whoever asks cannot approve.
+    [role] { $person } has no role that decides; it takes approver or admin.
+    [not_named] { $person } is not asked by { $card }.
+   *[other] { $person } has no entry in this organisation any more.
+}
+error-execution-busy = { $execution_id } is being worked on by { $holder } until { $until } or longer. Follow it with silicon show.
+error-organisation-faulty = { $folder } has { $faults-count ->
+    [one] { $faults-count } fault
+   *[other] { $faults-count } faults
+}; nothing was run.
+error-model-required = Step { $step } needs a model and none is set. Name one in the setting { $setting } (environment variable { $variable }).
+error-ledger-unavailable = The ledger { $address } cannot be read or written: { $error }.
+
 interrupted = Stopped. Nothing was started.
 interrupted-resumable = Stopped. What is finished is kept; go on with: { $command }
 
@@ -69,6 +97,13 @@ card-id = Card
 card-execution = Execution
 card-decided-for = yes to { $option }
 card-decided-no = no to all
+card-left-out = { $left } letters are left out here; see all of it: { $command }
+card-argument-long = { $length } letters in all, sha256 { $sha256 }; see all of it: { $command }
+card-was-approved = approved by { $by }: { $option }
+card-was-denied = denied by { $by }: none of the options
+card-was-expired = expired: nobody decided in time, nothing was carried out
+card-was-expired-in-doubt = expired: nobody decided in time
+card-was-withdrawn = withdrawn before it was decided
 
 option-benefit = Benefit
 option-risk = Risk

@@ -33,6 +33,31 @@ direction-neutral = 无好坏之分
 ## 错误与中断
 
 error-unexpected = 出现意外情况；详情见 { $log }。
+error-skill-unclear = 无法从目标判断该用哪项技能。用 --skill 指定一项：
+error-unknown-id = { $count ->
+    [0] 没有 ID 为 { $typed } 的 { $kind }。最近的：{ $candidates }。
+   *[other] { $typed } 对应 { $count } 个：{ $candidates }。多输入几个字符。
+}
+error-unknown-option = { $card } 没有方案 { $option }。可选：{ $options }。
+error-card-closed = { $outcome ->
+    [approved] { $card } 已由 { $by } 于 { $at } 批准：{ $option }。没有任何更改。
+    [denied] { $card } 已由 { $by } 于 { $at } 拒绝。没有任何更改。
+    [expired] { $card } 已过期：无人按时决定。没有任何更改。
+    [withdrawn] { $card } 已撤回。没有任何更改。
+   *[other] { $by } 已于 { $at } 对 { $card } 作出决定。没有任何更改。
+}
+error-not-allowed-to-decide = { $why ->
+    [requester] 这次执行由 { $person } 提出；提出者不能批准。
+    [deputy] { $person } 是提出者的代理人；提出者一方不能批准。
+    [role] { $person } 没有决定权；需要 approver 或 admin 角色。
+    [not_named] { $card } 不由 { $person } 决定。
+   *[other] 这个组织中已没有 { $person }。
+}
+error-execution-busy = { $execution_id } 正由 { $holder } 执行，至少到 { $until }。可用 silicon show 查看进展。
+error-organisation-faulty = { $folder } 有 { $faults-count } 处错误；没有执行任何工作。
+error-model-required = 步骤 { $step } 需要模型，但没有设置。在设置 { $setting }（环境变量 { $variable }）中指定。
+error-ledger-unavailable = 账本 { $address } 无法读写：{ $error }。
+
 interrupted = 已停止。没有开始任何工作。
 interrupted-resumable = 已停止。已完成的部分都保留；继续执行：{ $command }
 
@@ -65,6 +90,13 @@ card-id = 决策卡
 card-execution = 执行
 card-decided-for = 同意 { $option }
 card-decided-no = 全部拒绝
+card-left-out = 此处省略 { $left } 个字符；查看全部：{ $command }
+card-argument-long = 共 { $length } 个字符，sha256 { $sha256 }；查看全部：{ $command }
+card-was-approved = { $by } 已批准：{ $option }
+card-was-denied = { $by } 已拒绝：不选任何方案
+card-was-expired = 已过期：无人按时决定，没有执行任何操作
+card-was-expired-in-doubt = 已过期：无人按时决定
+card-was-withdrawn = 在决定之前已撤回
 
 option-benefit = 收益
 option-risk = 风险

@@ -174,14 +174,23 @@ class ApprovalGateway:
             execution_id=card.execution_id,
         )
 
-    def _check(
-        self, view: CardView, person: Person, approve: bool, option: str | None, shown_sha256: str | None
-    ) -> None:
+    def check_right(self, view: CardView, person: Person) -> None:
+        """Return when `person` may decide the card as it stands now.
+
+        Raises:
+            CardClosed: it takes no decision any more, or none of this person.
+            NotAllowedToDecide: the person is not among those asked, or asked for it themselves.
+        """
         if not view.is_open or any(decision.by == person.id for decision in view.decisions):
             raise _closed(view, person)
         refusal = self._people.may_decide(person, view.card, view.who)
         if refusal is not None:
             raise NotAllowedToDecide(refusal.message, card=view.card.card_id, person=person.id, why=refusal.why.value)
+
+    def _check(
+        self, view: CardView, person: Person, approve: bool, option: str | None, shown_sha256: str | None
+    ) -> None:
+        self.check_right(view, person)
         if shown_sha256 is not None and shown_sha256 != card_sha256(view.card):
             raise InvalidArguments(
                 "What was shown is not this card any more. Look at it again.", card=view.card.card_id

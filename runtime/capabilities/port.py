@@ -83,7 +83,7 @@ class SandboxResult:
     stdout: str
     stderr: str
     killed_for: str | None
-    """`wall_time`, `cpu_time`, `memory`, `output`, `result`, or None."""
+    """`wall_time`, `cpu_time`, `memory`, `output`, `result`, `signal` (killed from outside, unknown why), or None."""
     seconds: float
     answer: bytes = b""
     """What the runner wrote back, apart from what the script printed: JSON, see `cluster/sandbox/runner.py`."""

@@ -123,6 +123,11 @@ def _stopped(ended: SandboxResult, name: str) -> CapabilityFailed:
                 f"{name} needed more memory than the slot has. Give it less data at once, or raise the setting "
                 "slot.memory_mib.", **facts,
             )  # fmt: skip
+        case "signal":
+            return CapabilityFailed(
+                f"{name} was killed by the system (signal 9). A frequent cause is memory: give it less data, or "
+                "see what else runs on this machine.", **facts,
+            )  # fmt: skip
         case "output":
             return CapabilityFailed(
                 f"{name} printed more than is kept and was stopped. Print less, or raise the setting slot.output_kib.",

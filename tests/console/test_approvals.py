@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
+from agents.cognition.advise import options
+from console.cli.render import card
 from console.views import CardState
 from contracts import OrderState, Outcome
+from governance.errors import NotAllowedToDecide
 from tests.console.conftest import Silicon
 from tests.fakes.console_application import CARD, EXECUTION, outcome, standing
 
@@ -89,3 +96,42 @@ def test_ctrl_c_while_the_follow_up_runs_names_the_execution(silicon: Silicon) -
     silicon("approvals", "decide", CARD, "waive")
 
     assert f"silicon resume {EXECUTION}" in silicon.err
+
+
+def test_nothing_is_announced_to_somebody_who_may_not_decide(silicon: Silicon) -> None:
+    silicon.application.refusal = NotAllowedToDecide(
+        "Dana asked for this execution; whoever asks cannot approve.",
+        card=str(CARD), person="duty-planner", why="requester",
+    )  # fmt: skip
+
+    silicon("approvals", "decide", CARD, "waive", "--as", "duty-planner")
+
+    assert silicon.code == 1
+    assert silicon.err.splitlines() == [
+        "✗ Dana asked for this execution; whoever asks cannot approve.",
+        "  NOT_ALLOWED_TO_DECIDE",
+    ]
+    assert "decide" not in [name for name, _ in silicon.application.asked]
+
+
+def test_the_word_for_a_no_is_the_one_that_options_may_not_use() -> None:
+    assert card.DENY == options.DENY
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"outcome": Outcome.EXPIRED}, "expired: nobody decided in time, nothing was carried out"),
+        ({"outcome": Outcome.WITHDRAWN}, "withdrawn before it was decided"),
+        ({"outcome": Outcome.APPROVED, "option": "waive"}, "approved by : waive"),
+        ({"outcome": Outcome.DENIED}, "denied by : none of the options"),
+    ],
+)
+def test_a_finished_execution_tells_what_became_of_its_cards(
+    silicon: Silicon, changes: dict[str, Any], words: str
+) -> None:
+    closed = standing(state=CardState.CLOSED, deadline=None, **changes)
+    silicon.application.outcome = outcome(state=OrderState.DONE, cards=(), decided=(closed,))
+
+    assert f"    {words}" in silicon("resume", "0XEC").out.splitlines()
+    assert silicon("resume", "0XEC", "--json").json["decided"][0]["outcome"] == changes["outcome"].value

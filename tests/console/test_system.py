@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from console.views import AuditFinding, DatabaseStatus, Fault, SensorFailure
+from console.cli.words import measured
+from console.views import AuditFinding, DatabaseStatus, ExecutionRow, Fault, SensorFailure
 from contracts import Problem
 from tests.console.conftest import Silicon
 from tests.fakes.console_application import CARD, EXECUTION
@@ -178,3 +181,53 @@ def test_init_makes_an_organisation_and_never_writes_over_one(silicon: Silicon, 
     assert (folder / "org.yaml").read_text(encoding="utf-8").splitlines()[1] == "name: corner-bakery"
     assert silicon("init", str(folder)).code == 2
     assert "is not empty" in silicon.err
+
+
+@pytest.mark.parametrize("where", ["afile/x", "/proc/x", "a" * 300])
+def test_a_folder_that_cannot_be_made_is_told_in_words(
+    silicon: Silicon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("afile").touch()
+
+    silicon("init", where, "--json")
+
+    assert (silicon.code, silicon.json["error"]["code"]) == (2, "FOLDER_NOT_MADE")
+
+
+def test_a_new_organisation_needs_the_name_of_a_folder(silicon: Silicon) -> None:
+    assert silicon("init", "").code == 2
+    assert "needs a folder" in silicon.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["events", "--after", "9" * 20], ["metrics", "value", "org", "m", "--last", "99999999999"]],
+)
+def test_numbers_that_no_database_takes_are_usage(silicon: Silicon, arguments: list[str]) -> None:
+    assert silicon(*arguments).code == 2
+    assert "unexpected" not in silicon.err
+
+
+def test_a_signal_shows_a_share_as_per_cent(silicon: Silicon) -> None:
+    assert "cancel-rate 50.7\N{NO-BREAK SPACE}%" in silicon("sensors", "run", "org").out
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [(2 / 3, "share", "66.7\N{NO-BREAK SPACE}%"), (1234567.0, "EUR", "1,234,567"), (1318.6, "EUR", "1,318.6")],
+)
+def test_measured_values_can_be_read(value: float, unit: str, shown: str) -> None:
+    assert measured(value, unit) == shown
+
+
+def test_seconds_that_are_not_known_are_left_out(silicon: Silicon, monkeypatch: pytest.MonkeyPatch) -> None:
+    (row,) = asyncio.run(silicon.application.executions(organisation=None, limit=1))
+
+    async def waiting(**_: object) -> list[ExecutionRow]:
+        return [replace(row, seconds=None)]
+
+    monkeypatch.setattr(silicon.application, "executions", waiting)
+
+    assert "\N{NO-BREAK SPACE}s" not in silicon("runs").out
+    assert silicon("runs", "--json").json["executions"][0]["seconds"] is None

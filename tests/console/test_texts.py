@@ -9,9 +9,14 @@ import pytest
 from fluent.syntax import FluentParser, ast
 from fluent.syntax.visitor import Visitor
 
+from console.cli.output import Output
+from console.cli.problems import tell
+from console.errors import SkillUnclear, UnknownOption
 from console.texts.catalogue import LANGUAGES, UnknownText, say_in, source
 from console.views import CardState, Health, StepState
 from contracts import Confidence, Direction, OrderState, Outcome, Severity, SignalKind
+from governance.errors import CardClosed, NotAllowedToDecide
+from runtime.errors import ExecutionBusy, LedgerUnavailable, ModelRequired, OrganisationFaulty, SiliconError
 
 ROOT = Path(__file__).parents[2]
 LAYERS = ("runtime", "memory", "governance", "agents", "cluster", "console")
@@ -121,3 +126,37 @@ def test_an_unknown_key_and_a_missing_fact_are_errors() -> None:
 
 def test_a_language_that_is_not_there_is_english() -> None:
     assert say_in("fr")("state-done") == "done"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (SkillUnclear("No skill fits.\n  explain: why", skills=["explain"]), "✗ 无法从目标判断该用哪项技能"),
+        (NotAllowedToDecide("no", card="card/1", person="dana", why="requester"), "✗ 这次执行由 dana 提出"),
+        (
+            CardClosed("no", card="card/1", outcome="expired", by=None, at="2026-11-30T12:00:00+00:00"),
+            "✗ card/1 已过期",
+        ),
+        (
+            ExecutionBusy("no", execution_id="execution/1", holder="x", until="2026-11-30T12:00:00+00:00"),
+            "✗ execution/1 正由 x",
+        ),
+        (ModelRequired("no", step="s", setting="model.reason", variable="V"), "✗ 步骤 s 需要模型"),
+        (LedgerUnavailable("no", address="sqlite:///x", error="locked"), "✗ 账本 sqlite:///x 无法读写：locked"),
+        (LedgerUnavailable("The ledger was closed.", address="sqlite:///x"), "✗ The ledger was closed."),
+        (OrganisationFaulty("x/org.yaml:1  a\n1 problem.", folder="x", faults=[{}]), "  x 有 1 处错误"),
+        (UnknownOption("no", card="card/1", option="a", options=["b", "deny"]), "✗ card/1 没有方案 a。可选：b, deny。"),
+    ],
+)
+def test_frequent_errors_are_told_in_the_language_of_the_answer(
+    error: SiliconError, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tell(error, Output(say_in("zh"), "zh", as_json=False))
+
+    assert said in capsys.readouterr().err
+
+
+def test_what_others_wrote_in_an_error_stays_below_its_translation(capsys: pytest.CaptureFixture[str]) -> None:
+    tell(SkillUnclear("No.\n  explain: why", skills=["explain"]), Output(say_in("zh"), "zh", as_json=False))
+
+    assert "explain: why" in capsys.readouterr().err

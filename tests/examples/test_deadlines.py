@@ -54,6 +54,7 @@ async def test_silence_passes_a_card_on_and_then_expires_it(
     assert passed_on.deciders == ("operations-director",)
     assert (expired.state, expired.outcome) == (CardState.CLOSED, Outcome.EXPIRED)
     assert ended.state is OrderState.DONE
+    assert [(each.card.card_id, each.outcome) for each in ended.decided] == [(card.card.card_id, Outcome.EXPIRED)]
     assert isinstance(ended.output, dict) and ended.output["decision"] == "expired"
     assert [product.title for product in ended.products] == ["Cancellations of 2013-02-08", "Decision about 2013-02-08"]
 

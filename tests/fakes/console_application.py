@@ -70,7 +70,7 @@ from contracts import (
     SignalKind,
     Usage,
 )
-from runtime.errors import BusinessRefusal, NotFound
+from runtime.errors import BusinessRefusal, NotFound, SiliconError
 from runtime.settings.load import Settings
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
@@ -308,6 +308,8 @@ class FakeApplication:
         default_factory=lambda: DatabaseStatus("sqlite:///home/silicon.db", "0003", "0003")
     )
     open_cards: tuple[CardStanding, ...] = field(default_factory=lambda: (standing(),))
+    refusal: SiliconError | None = None
+    """Raised by `may_decide`."""
     broken: bool = False
     raises: BaseException | None = None
     """Raised by `run` and `resume` after the first event."""
@@ -385,6 +387,10 @@ class FakeApplication:
             raise NotFound(f"There is no card {card_id}.", card=str(card_id))
         return self.open_cards[0]
 
+    async def may_decide(self, card_id: CardId, *, by: str | None) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+
     async def decide(self, card_id: CardId, *, option: str | None, reason: str, by: str | None) -> CardStanding:
         self.asked.append(("decide", (option, reason, by)))
         if self.open_cards[0].state is CardState.CLOSED:
@@ -449,7 +455,9 @@ class FakeApplication:
             key="k",
             at=NOW,
         )
-        raised = Raised(signal, "Explain it's bad", "explain", {"day": "2013-02-08"}, self.outcome if start else None)
+        raised = Raised(
+            signal, "Explain it's bad", "explain", {"day": "2013-02-08"}, "share", self.outcome if start else None
+        )
         return SensorsOutcome(NOW, 1, 24, (raised,), merged=2, failed=self.failed_sensors)
 
     async def verify(self) -> AuditResult:

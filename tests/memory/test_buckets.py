@@ -45,6 +45,17 @@ def test_what_is_no_local_period_is_refused(text: str) -> None:
         buckets.from_text(text, Grain.DAY)
 
 
+@pytest.mark.parametrize("text", ["9999-12-31", "0001-01-01", "1899-12-31T23:00"])
+def test_a_year_in_which_nothing_can_be_computed_is_refused(text: str) -> None:
+    with pytest.raises(InvalidArguments, match="between 1900 and 9998"):
+        buckets.from_text(text, Grain.DAY)
+
+
+def test_more_periods_than_can_be_read_are_refused() -> None:
+    with pytest.raises(InvalidArguments, match="10,000 at most"):
+        buckets.back(datetime(2013, 2, 8), Grain.DAY, 99_999_999_998)
+
+
 @pytest.mark.parametrize(
     ("zone", "day", "skipped"),
     [

@@ -11,6 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from contracts import CapabilityName, Json, Name, StepId, Text
 from runtime.errors import InvalidArguments
 
+DENY = "deny"
+"""What a person types for a no to every option; no option can be called that."""
+DENIES = f"`{DENY}` is the no to every option and cannot be the id of one."
+
 MOST_OPTIONS = 3
 """Options on one card, doing nothing among them."""
 
@@ -94,10 +98,13 @@ def parse_options(options: Json) -> OptionsFile:
     if isinstance(options, str):
         options = _load(options, name)
     try:
-        return OptionsFile.model_validate(options)
+        read = OptionsFile.model_validate(options)
     except ValidationError as error:
         faults = [f"{'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}" for fault in error.errors()]
         raise InvalidArguments(f"{name} cannot be used. {'; '.join(faults)}.", faults=list[Json](faults)) from None
+    if any(option.id == DENY for option in read.options):
+        raise InvalidArguments(f"{name} cannot be used. {DENIES}", faults=[DENIES])
+    return read
 
 
 def _load(text: str, name: str) -> Json:

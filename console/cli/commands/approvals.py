@@ -9,10 +9,11 @@ from rich.text import Text
 
 from console.cli.exits import Exit, exit_of
 from console.cli.options import As, AsJson, Language, command
-from console.cli.render.card import DENY, action_line, answer_command, card_data, open_card, whole_card
+from console.cli.render.card import DENY, answer_command, card_data, open_card, whole_card
 from console.cli.render.live import progress_shown
 from console.cli.render.marks import HUMAN, icon
 from console.cli.render.outcome import outcome_data, outcome_lines
+from console.cli.render.values import action_line, words
 from console.cli.session import Session, conduct, find_id
 from console.cli.words import in_language
 from console.errors import UnknownOption
@@ -83,6 +84,7 @@ def decide(
         before = await application.card(await find_id(application, CardId, card))
         chosen = _chosen(before, option)
         if before.state is CardState.OPEN:
+            await application.may_decide(before.card.card_id, by=as_)
             _announce(session, before, chosen)
         after = await application.decide(
             before.card.card_id, option=chosen.id if chosen else None, reason=reason, by=as_
@@ -119,13 +121,13 @@ def _chosen(standing: CardStanding, typed: str) -> Option | None:
 
 def _announce(session: Session, standing: CardStanding, chosen: Option | None) -> None:
     """Say on standard error what is being decided, before it is."""
-    output, say = session.output, session.say
-    output.note(Text.assemble(icon("open"), " ", in_language(standing.card.question, output.language)))
+    output, say, card_id = session.output, session.say, standing.card.card_id
+    output.note(Text.assemble(icon("open"), " ", words(standing.card.question, card_id, output)))
     if chosen is None:
         output.note(Text(f"  {say('decide-no')}"))
         return
-    output.note(Text(f"  {say('decide-yes', option=chosen.id, title=in_language(chosen.title, output.language))}"))
+    output.note(Text(f"  {say('decide-yes', option=chosen.id, title=words(chosen.title, card_id, output))}"))
     for action in chosen.actions:
-        output.note(Text(f"  {say('decide-does', action=action_line(action))}"))
+        output.note(Text(f"  {say('decide-does', action=action_line(action, card_id, output))}"))
     if chosen.actions:
         output.note(Text(f"  {say('decide-reversible' if chosen.reversible else 'decide-irreversible')}"))

@@ -13,7 +13,7 @@ from rich.text import Text
 from console.cli.exits import Exit
 from console.cli.options import AsJson, Language, command
 from console.cli.session import Session, conduct_alone
-from console.errors import UnknownName
+from console.errors import FolderNotMade, UnknownName
 from contracts.schemas import ALL, json_schema
 
 app = command("Export the contracts as JSON Schema.")
@@ -50,10 +50,13 @@ def export(
             sys.stdout.write(json.dumps(schemas, ensure_ascii=False, indent=2) + "\n")
             return Exit.DONE
         folder = Path(to)
-        folder.mkdir(parents=True, exist_ok=True)
         files = [folder / f"{name}.schema.json" for name in schemas]
-        for file, schema in zip(files, schemas.values(), strict=True):
-            file.write_text(json.dumps(schema, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for file, schema in zip(files, schemas.values(), strict=True):
+                file.write_text(json.dumps(schema, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise FolderNotMade(f"{folder} cannot be written: {error.strerror or error}.", folder=to) from error
         session.output.data({"files": files})
         session.output.show(Text(session.say("contracts-written", count=len(files), folder=folder)))
         return Exit.DONE

@@ -26,7 +26,9 @@ def events(
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Go on with what is committed from now on.", show_default=False)
     ] = False,
-    after: Annotated[int, typer.Option(min=0, metavar="N", help="Only events with a greater position.")] = 0,
+    after: Annotated[
+        int, typer.Option(min=0, max=2**63 - 1, metavar="N", help="Only events with a greater position.")
+    ] = 0,
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:

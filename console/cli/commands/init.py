@@ -15,6 +15,7 @@ from console.cli.session import Session, conduct
 from console.cli.words import command_line
 from console.ports import Application
 from console.starter.make import GOAL, make
+from runtime.errors import InvalidArguments
 
 app = command()
 
@@ -29,6 +30,8 @@ def init(
 
     async def work(session: Session, application: Application) -> int:
         output, say = session.output, session.say
+        if not folder.strip():
+            raise InvalidArguments("The new organisation needs a folder: name one, for example `silicon init bakery`.")
         files = make(Path(folder))
         result = await application.check(Path(folder))
         commands = [command_line("check", folder), command_line("run", folder, GOAL)]

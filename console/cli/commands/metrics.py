@@ -94,7 +94,7 @@ def value(
     bucket: Annotated[str | None, typer.Option(metavar="PERIOD", help="One period: 2013-02-08.")] = None,
     where: Annotated[list[str] | None, typer.Option(metavar="DIMENSION=VALUE", help="One slice; repeatable.")] = None,
     by: Annotated[list[str] | None, typer.Option(metavar="DIMENSION", help="A value for each slice.")] = None,
-    last: Annotated[int, typer.Option(min=1, help="How many periods, without --bucket.")] = 7,
+    last: Annotated[int, typer.Option(min=1, max=10_000, help="How many periods, without --bucket.")] = 7,
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:

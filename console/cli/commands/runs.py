@@ -47,5 +47,6 @@ def _lines(row: ExecutionRow, say: Say) -> list[Text]:
     first = Text.assemble(icon(row.state.value), " ", word(row.state.value, say), "  ", one_line(row.goal, 100))
     if row.state is OrderState.RUNNING and not row.held:
         first.append(f"  {say('runs-not-held')}", style="dim")
-    facts = [moment(row.requested_at), row.requested_by, row.organisation, seconds(row.seconds), str(row.execution_id)]
+    spent = [] if row.seconds is None else [seconds(row.seconds)]
+    facts = [moment(row.requested_at), row.requested_by, row.organisation, *spent, str(row.execution_id)]
     return [first, Text(f"  {' · '.join(facts)}", style="dim")]

@@ -16,7 +16,7 @@ from console.cli.render.facts import table
 from console.cli.render.live import progress_shown
 from console.cli.render.outcome import outcome_data, outcome_lines
 from console.cli.session import Session, conduct
-from console.cli.words import command_line
+from console.cli.words import command_line, measured
 from console.cli.words import moment as moment_text
 from console.ports import Application
 from console.views import Raised, SensorFailure, SensorsOutcome
@@ -113,7 +113,7 @@ def _signal_line(raised: Raised, output: Output) -> Text:
     signal, say = raised.signal, output.say
     kind = signal.kind.value.replace("_", "-")
     where = ", ".join(f"{name} {value}" for name, value in signal.dimensions.items())
-    value = say("summary-missing") if signal.value is None else f"{signal.value:.6g}"
+    value = say("summary-missing") if signal.value is None else measured(signal.value, raised.unit)
     return Text.assemble(
         ("▲ ", "red" if signal.severity.value in ("critical", "high") else "cyan"),
         f"{say(f'signal-{kind}')}  ",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from console.cli.render.marks import icon, word
+from console.cli.visible import visible
 from console.cli.words import seconds
 from runtime.texts import Say
 
@@ -64,13 +65,13 @@ def _rows(branches: Sequence[Branch], guide: str, *, top: bool = False) -> Itera
 
 
 def _head(row: _Row) -> Text:
-    head = Text.assemble((row.guide, "dim"), icon(row.branch.state), " ", row.branch.label)
+    head = Text.assemble((row.guide, "dim"), icon(row.branch.state), " ", visible(row.branch.label))
     if row.branch.detail:
-        head.append(f"  {row.branch.detail}", style="dim")
+        head.append(f"  {visible(row.branch.detail)}", style="dim")
     return head
 
 
 def _note(guide: str, note: str, width: int) -> Text:
-    line = Text(guide + note, style="dim")
+    line = Text(guide + visible(note), style="dim")
     line.truncate(width, overflow="ellipsis")
     return line

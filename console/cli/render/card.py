@@ -12,9 +12,10 @@ from console.cli.form import to_data
 from console.cli.output import Output
 from console.cli.render.facts import Pair, facts, label_width
 from console.cli.render.marks import HUMAN, icon, word
+from console.cli.render.values import action_line, brief, fact, words
 from console.cli.words import command_line, in_language, moment, one_line
 from console.views import CardStanding, CardState
-from contracts import Action, Json, Option, Question
+from contracts import CardId, CardKind, Option, Outcome, Question
 
 DENY = "deny"
 """What is typed in the place of an option for a no to all of them."""
@@ -34,7 +35,7 @@ def answer_command(question: Question) -> str:
 def card_line(standing: CardStanding, output: Output) -> Text:
     """Return a card in one line: state, question, deadline."""
     state = standing.state.value if standing.outcome is None else standing.outcome.value
-    line = Text.assemble(icon(state), " ", in_language(standing.card.question, output.language))
+    line = Text.assemble(icon(state), " ", words(standing.card.question, standing.card.card_id, output))
     if standing.deadline is not None:
         line.append(f"  {output.say('card-until', deadline=moment(standing.deadline))}", style=HUMAN)
     return line
@@ -43,24 +44,51 @@ def card_line(standing: CardStanding, output: Output) -> Text:
 def open_card(standing: CardStanding, output: Output) -> Iterator[RenderableType]:
     """Yield an open card in short: the question, and the command for each choice."""
     yield card_line(standing, output)
-    choices = [(option.id, in_language(option.title, output.language)) for option in standing.card.options]
+    card = standing.card
+    choices = [(option.id, words(option.title, card.card_id, output)) for option in card.options]
     choices.append((DENY, output.say("card-none-of-these")))
     for option, title in choices:
         yield Text.assemble("  ", decide_command(standing, option), ("  # " + title, "dim"))
 
 
+def closed_card(standing: CardStanding, output: Output) -> Iterator[RenderableType]:
+    """Yield a closed card in short: what was asked, and what became of it."""
+    if standing.outcome is None:
+        return
+    yield Text.assemble(
+        "  ", icon(standing.outcome.value), " ", words(standing.card.question, standing.card.card_id, output)
+    )
+    yield Text(f"    {_became(standing, standing.outcome, output)}", style="dim")
+
+
+def _became(standing: CardStanding, outcome: Outcome, output: Output) -> str:
+    """Return by whom a card was closed and what follows; silence says nothing of an effect in doubt."""
+    say = output.say
+    by = ", ".join(decision.by for decision in standing.decisions if decision.approve == (outcome is Outcome.APPROVED))
+    match outcome:
+        case Outcome.APPROVED:
+            return say("card-was-approved", by=by, option=standing.option or "")
+        case Outcome.DENIED:
+            return say("card-was-denied", by=by)
+        case Outcome.EXPIRED if standing.card.kind is CardKind.IN_DOUBT:
+            return say("card-was-expired-in-doubt")
+        case Outcome.EXPIRED:
+            return say("card-was-expired")
+    return say("card-was-withdrawn")
+
+
 def whole_card(standing: CardStanding, output: Output) -> Iterator[RenderableType]:
     """Yield everything a person has to know to decide."""
-    say, card, language = output.say, standing.card, output.language
+    say, card = output.say, standing.card
     yield card_line(standing, output)
     yield facts(_pairs(standing, output))
     for option in card.options:
         chosen = standing.option == option.id
         yield Text()
         yield Text.assemble(
-            ("✓ " if chosen else "  ", "green"), (option.id, "bold"), "  ", in_language(option.title, language)
+            ("✓ " if chosen else "  ", "green"), (option.id, "bold"), "  ", words(option.title, card.card_id, output)
         )
-        yield facts(option_pairs(option, output), indent=4, width=_option_width(output))
+        yield facts(option_pairs(option, card.card_id, output), indent=4, width=_option_width(output))
     for decision in standing.decisions:
         yield Text()
         what = say("card-decided-for", option=decision.option) if decision.option else say("card-decided-no")
@@ -72,25 +100,19 @@ def whole_card(standing: CardStanding, output: Output) -> Iterator[RenderableTyp
         yield from list(open_card(standing, output))[1:]
 
 
-def option_pairs(option: Option, output: Output) -> list[Pair]:
+def option_pairs(option: Option, card_id: CardId, output: Output) -> list[Pair]:
     """Return the five lines by which options are compared, and what each would do."""
-    say, language = output.say, output.language
+    say = output.say
     pairs: list[Pair] = [
-        (say("option-benefit"), in_language(option.benefit, language)),
-        (say("option-risk"), in_language(option.risk, language)),
-        (say("option-cost"), in_language(option.cost, language)),
+        (say("option-benefit"), words(option.benefit, card_id, output)),
+        (say("option-risk"), words(option.risk, card_id, output)),
+        (say("option-cost"), words(option.cost, card_id, output)),
         (say("option-undo"), _undo(option, output)),
         (say("option-confidence"), say(f"confidence-{option.confidence.value}")),
     ]
-    pairs += [(say("option-does"), action_line(action)) for action in option.actions]
-    pairs += [(say("option-undo-does"), action_line(action)) for action in option.undo]
+    pairs += [(say("option-does"), action_line(action, card_id, output)) for action in option.actions]
+    pairs += [(say("option-undo-does"), action_line(action, card_id, output)) for action in option.undo]
     return pairs
-
-
-def action_line(action: Action) -> str:
-    """Return an effect exactly as it will happen."""
-    arguments = ", ".join(f"{name}: {_short(value)}" for name, value in action.arguments.items())
-    return f"{action.by} → {action.use}({arguments})"
 
 
 def card_data(standing: CardStanding, output: Output) -> dict[str, Any]:
@@ -136,9 +158,11 @@ def _pairs(standing: CardStanding, output: Output) -> list[Pair]:
     state = standing.state.value if standing.outcome is None else standing.outcome.value
     pairs: list[Pair] = [
         (say("card-state"), word(state, say)),
-        (say("card-impact"), in_language(card.impact, output.language)),
+        (say("card-impact"), words(card.impact, card.card_id, output)),
     ]
-    pairs += [(name.replace("_", " "), _fact(value)) for name, value in card.facts.items()]
+    pairs += [
+        (name.replace("_", " "), brief(fact(value, output), card.card_id, output)) for name, value in card.facts.items()
+    ]
     pairs.append((say("card-who"), ", ".join(standing.who)))
     if card.quorum > 1:
         pairs.append((say("card-quorum"), str(card.quorum)))
@@ -149,34 +173,6 @@ def _pairs(standing: CardStanding, output: Output) -> list[Pair]:
         (say("card-execution"), str(card.execution_id)),
     ]
     return pairs
-
-
-def _fact(value: Json) -> str:
-    if isinstance(value, dict) and "value" in value:
-        source = _source(value.get("source"))
-        return _short(value["value"]) + (f"  ({source})" if source else "")
-    return _short(value)
-
-
-def _source(source: Json) -> str:
-    """Return the step and path a number came from; its hashes stand in the JSON form."""
-    if isinstance(source, dict):
-        return " ".join(str(source[part]) for part in ("step", "path") if part in source)
-    return _short(source) if source else ""
-
-
-def _short(value: Json) -> str:
-    match value:
-        case list():
-            inner = ", ".join(_short(item) for item in value[:5])
-            return f"[{inner}{', …' if len(value) > 5 else ''}]"
-        case dict():
-            return "{" + ", ".join(f"{name}: {_short(item)}" for name, item in value.items()) + "}"
-        case None:
-            return "—"
-        case float():
-            return f"{value:.6g}"
-    return str(value)
 
 
 def _undo(option: Option, output: Output) -> str:
@@ -192,10 +188,10 @@ def _option_width(output: Output) -> int:
 
 __all__ = [
     "DENY",
-    "action_line",
     "answer_command",
     "card_data",
     "card_line",
+    "closed_card",
     "decide_command",
     "open_card",
     "whole_card",

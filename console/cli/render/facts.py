@@ -9,12 +9,15 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from console.cli.output import cleaned
+from console.cli.visible import visible
+
 Pair = tuple[str, str | Text]
 
 
 def label_width(labels: Sequence[str]) -> int:
     """Return the width of the column that holds these labels."""
-    return max((cell_len(label) for label in labels), default=0)
+    return max((cell_len(visible(label)) for label in labels), default=0)
 
 
 def padded(label: str, width: int) -> str:
@@ -28,7 +31,7 @@ def facts(pairs: Sequence[Pair], *, indent: int = 2, width: int | None = None) -
     grid.add_column(style="dim", no_wrap=True, min_width=(width or label_width([pair[0] for pair in pairs])) + indent)
     grid.add_column(overflow="fold")
     for label, value in pairs:
-        grid.add_row(" " * indent + label, value)
+        grid.add_row(" " * indent + visible(label), cleaned(value))
     return grid
 
 
@@ -40,5 +43,5 @@ def table(
     for number, heading in enumerate(headings):
         made.add_column(heading, justify="right" if number in right else "left", overflow="fold")
     for row in rows:
-        made.add_row(*row)
+        made.add_row(*map(cleaned, row))
     return made

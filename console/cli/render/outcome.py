@@ -10,7 +10,7 @@ from rich.text import Text
 
 from console.cli.form import to_data
 from console.cli.output import Output
-from console.cli.render.card import answer_command, card_data, open_card
+from console.cli.render.card import answer_command, card_data, closed_card, open_card
 from console.cli.render.facts import Pair, facts, padded
 from console.cli.render.marks import HUMAN, icon, word
 from console.cli.words import command_line, in_language, seconds
@@ -38,6 +38,9 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
         where += f"  {say('show-damaged')}" if product.damaged else ""
         label = padded(say("outcome-product"), LABEL)
         yield Text.assemble((f"  {label}  ", "dim"), where, (f"  {product.title}", "dim"))
+    if outcome.state.final:
+        for standing in outcome.decided:
+            yield from closed_card(standing, output)
     label = padded(say("outcome-details"), LABEL)
     yield Text.assemble((f"  {label}  ", "dim"), command_line("show", outcome.execution_id))
     for standing in outcome.cards:
@@ -84,6 +87,7 @@ def outcome_data(outcome: ExecutionOutcome, output: Output) -> dict[str, Any]:
             for product in outcome.products
         ],
         "cards": [card_data(standing, output) for standing in outcome.cards],
+        "decided": [card_data(standing, output) for standing in outcome.decided],
         "questions": [
             {
                 "id": str(question.question_id),

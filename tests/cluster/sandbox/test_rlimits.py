@@ -104,6 +104,12 @@ async def test_too_much_memory_is_told_as_such(slot: RlimitsSandbox) -> None:
     assert ended.killed_for == "memory"
 
 
+async def test_a_script_killed_from_outside_is_not_said_to_lack_memory(slot: RlimitsSandbox) -> None:
+    ended = await slot.run_python("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+
+    assert ended.killed_for == "signal"
+
+
 async def test_a_script_that_deletes_its_folder_hurts_nobody(slot: RlimitsSandbox) -> None:
     ended = await slot.run_python("import os, shutil; shutil.rmtree(os.environ['HOME']); result = 'gone'")
     again = await slot.run_python("open('a', 'w').write('b'); result = 'there'")

@@ -47,6 +47,7 @@ async def test_an_error_names_the_script_and_its_line_and_keeps_the_traceback_as
         ("wall_time", CapabilityTimeout, "ran for 1 s without ending"),
         ("cpu_time", CapabilityTimeout, "used up its computing time"),
         ("memory", CapabilityFailed, "needed more memory"),
+        ("signal", CapabilityFailed, r"killed by the system \(signal 9\). A frequent cause is memory"),
         ("output", CapabilityFailed, "printed more than is kept"),
         ("result", BusinessRefusal, "larger than a step may hand on"),
     ],

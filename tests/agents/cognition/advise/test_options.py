@@ -84,3 +84,8 @@ def test_a_pattern_on_what_is_no_number_is_refused() -> None:
 def test_a_text_that_names_what_is_not_there_is_refused() -> None:
     with pytest.raises(InvalidArguments, match="rte"):
         binder().text("{{ measure.rows[0].rte }}")
+
+
+def test_no_option_is_called_like_the_no_to_all_of_them() -> None:
+    with pytest.raises(InvalidArguments, match="`deny` is the no to every option"):
+        parse_options(FILE.replace("id: act", "id: deny"))
