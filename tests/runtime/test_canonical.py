@@ -44,7 +44,7 @@ def test_odd_values_become_what_every_store_can_hold(value: Any, expected: Any) 
     assert clean(value) == expected
 
 
-@pytest.mark.parametrize("value", [OrderId.new(), Colour.RED])
+@pytest.mark.parametrize("value", [OrderId.new(), Colour.RED], ids=["id", "member"])
 def test_ids_and_members_of_an_enumeration_become_plain_text(value: str) -> None:
     assert type(clean(value)) is str and clean(value) == value
 
