@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pydantic import ValidationError
 
 from console.resources import Resources
-from console.standing import card_standing
+from console.standing import card_standing, with_person
 from console.typed import refused
 from console.views import CardStanding
 from contracts import CardId, ExecutionId, Id, Question, QuestionId
@@ -82,7 +82,11 @@ class Deciding:
 
     async def questions(self) -> Sequence[Question]:
         """Return open questions, oldest first."""
-        return await (await self._resources.questions()).open_questions()
+        executor, desk = await self._resources.executor(), await self._resources.questions()
+        return [
+            with_person(each, await self._resources.people_to_show(await executor.view(each.execution_id)))
+            for each in await desk.open_questions()
+        ]
 
     async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:
         """Write the answer and return the execution that waits for it; see the port."""

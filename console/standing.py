@@ -91,7 +91,7 @@ async def outcome_of(
         products=await _products(store, products, view, orders, home),
         cards=await _open_cards(store, view, people) if state is OrderState.WAITING else (),
         decided=await _closed_cards(store, view, raised, people),
-        questions=tuple(await _open(questions, asked)) if state is OrderState.WAITING else (),
+        questions=tuple(await _open(questions, asked, await people(view))) if state is OrderState.WAITING else (),
         usage=report.usage if report else usage,
         error=report.error if report else None,
         output=report.output if report else None,
@@ -121,8 +121,15 @@ def card_standing(view: CardView, people: People) -> CardStanding:
     )
 
 
-async def _open(desk: QuestionDesk, asked: Sequence[QuestionId]) -> list[Question]:
-    return [question for question in await desk.open_questions() if question.question_id in asked]
+async def _open(desk: QuestionDesk, asked: Sequence[QuestionId], people: People) -> list[Question]:
+    found = [question for question in await desk.open_questions() if question.question_id in asked]
+    return [with_person(question, people) for question in found]
+
+
+def with_person(question: Question, people: People) -> Question:
+    """Return the question put to one person who may answer it, where it was put to a group."""
+    members = people.members(question.who) if question.who is not None else []
+    return question.model_copy(update={"who": members[0].id}) if members else question
 
 
 async def _open_cards(store: Store, view: ExecutionView, people: PeopleOf) -> tuple[CardStanding, ...]:

@@ -72,6 +72,7 @@ progress-accepted = { $employee } starts { $skill }
 ## The outcome of an execution
 
 outcome-found = Found
+outcome-result = Result
 outcome-failed = Why
 outcome-product = Report
 outcome-details = Details
@@ -80,7 +81,9 @@ outcome-took = { $steps ->
    *[other] { $steps } steps, { $seconds }
 }
 outcome-repeated = this key was used before, nothing new was run
-outcome-next-failed = Mend the cause, then go on where it stood: { $command }
+outcome-next-failed =
+    After mending data or a service, go on where it stood: { $command }
+    It keeps the organisation folder it began with; after changing the folder, run the goal anew.
 outcome-next-running = Another process is at work on it. Should it have stopped: { $command }
 
 ## Cards and decisions

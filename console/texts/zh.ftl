@@ -68,12 +68,15 @@ progress-accepted = { $employee } 开始 { $skill }
 ## 执行结果
 
 outcome-found = 结论
+outcome-result = 结果
 outcome-failed = 原因
 outcome-product = 报告
 outcome-details = 详情
 outcome-took = { $steps } 步，{ $seconds }
 outcome-repeated = 这个键已用过，没有重新执行
-outcome-next-failed = 排除原因后，从停下的地方继续：{ $command }
+outcome-next-failed =
+    修好数据或服务后，可从停下的地方继续：{ $command }
+    它沿用开始时的组织文件夹；改过文件夹后请重新运行。
 outcome-next-running = 另一个进程正在执行。如果它已停止：{ $command }
 
 ## 决策卡与决定

@@ -9,9 +9,17 @@ from rich.text import Text
 
 from console.cli.exits import Exit, exit_of
 from console.cli.options import As, AsJson, Language, command
-from console.cli.render.card import DENY, answer_command, card_data, open_card, whole_card
+from console.cli.render.card import (
+    DENY,
+    answer_command,
+    card_data,
+    closed_card,
+    open_card,
+    open_question,
+    whole_card,
+)
 from console.cli.render.live import progress_shown
-from console.cli.render.marks import HUMAN, icon
+from console.cli.render.marks import icon
 from console.cli.render.outcome import outcome_data, outcome_lines
 from console.cli.render.values import action_line, words
 from console.cli.session import Session, conduct, find_id
@@ -45,10 +53,10 @@ def list_(
         if not cards and not questions:
             output.show(session.say("approvals-none"))
         for number, standing in enumerate(cards):
-            output.show(*([Text()] if number else []), *open_card(standing, output))
+            shown = open_card if standing.state is CardState.OPEN else closed_card
+            output.show(*([Text()] if number else []), *shown(standing, output))
         for question in questions:
-            output.show(Text.assemble(("◆ ", HUMAN), in_language(question.text, output.language)))
-            output.show(Text(f"  {answer_command(question)}"))
+            output.show(*open_question(question, output))
         return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)

@@ -27,9 +27,18 @@ def decide_command(standing: CardStanding, option: str) -> str:
     return command_line("approvals", "decide", str(standing.card.card_id), option, *who)
 
 
-def answer_command(question: Question) -> str:
-    """Return the command that answers a question."""
-    return command_line("answer", str(question.question_id), question.choices[0] if question.choices else "TEXT")
+def answer_command(question: Question, choice: str | None = None) -> str:
+    """Return the command that answers a question, as a person who was asked would type it."""
+    who = ("--as", question.who) if question.who else ()
+    answer = choice or (question.choices[0] if question.choices else "TEXT")
+    return command_line("answer", str(question.question_id), answer, *who)
+
+
+def open_question(question: Question, output: Output) -> Iterator[RenderableType]:
+    """Yield an open question: what is asked, and the command for each answer."""
+    yield Text.assemble(("◆ ", HUMAN), in_language(question.text, output.language))
+    for choice in question.choices or (None,):
+        yield Text(f"  {answer_command(question, choice)}")
 
 
 def card_line(standing: CardStanding, output: Output) -> Text:

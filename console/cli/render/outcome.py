@@ -10,13 +10,15 @@ from rich.text import Text
 
 from console.cli.form import to_data
 from console.cli.output import Output
-from console.cli.render.card import answer_command, card_data, closed_card, open_card
+from console.cli.render.card import answer_command, card_data, closed_card, open_card, open_question
 from console.cli.render.facts import Pair, facts, padded
-from console.cli.render.marks import HUMAN, icon, word
-from console.cli.words import command_line, in_language, seconds
+from console.cli.render.marks import icon, word
+from console.cli.words import command_line, in_language, one_line, seconds
 from console.views import ExecutionOutcome
 from contracts import OrderState
 
+RESULTS, RESULT = 6, 200
+"""Fields of the result that are shown, and letters of each."""
 LABEL = 8
 """Cells of the column of labels."""
 
@@ -29,6 +31,8 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
     for found in outcome.findings:
         sure = say(f"confidence-{found.confidence.value}")
         pairs.append((say("outcome-found"), f"{found.statement} ({sure})"))
+    if outcome.state.final and not outcome.findings:
+        pairs += [(say("outcome-result") if number == 0 else "", line) for number, line in enumerate(_results(outcome))]
     if outcome.error is not None:
         pairs.append((say("outcome-failed"), f"{outcome.error.message} [{outcome.error.code}]"))
     if pairs:
@@ -48,11 +52,17 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
         yield from open_card(standing, output)
     for question in outcome.questions:
         yield Text()
-        yield Text.assemble(("◆ ", HUMAN), in_language(question.text, output.language))
-        yield Text(f"  {answer_command(question)}")
+        yield from open_question(question, output)
     if outcome.state in (OrderState.FAILED, OrderState.RUNNING) and not outcome.repeated:
         yield Text()
         yield Text(say(f"outcome-next-{outcome.state.value}", command=command_line("resume", outcome.execution_id)))
+
+
+def _results(outcome: ExecutionOutcome) -> list[str]:
+    """Return what the plan gives, in lines; lists and objects are left to `silicon show`."""
+    given = outcome.output if isinstance(outcome.output, dict) else {}
+    plain = {name: value for name, value in given.items() if isinstance(value, str | int | float) and value != ""}
+    return [f"{name}: {one_line(str(value), RESULT)}" for name, value in list(plain.items())[:RESULTS]]
 
 
 def headline(outcome: ExecutionOutcome, output: Output) -> Text:
