@@ -11,7 +11,7 @@ from console.resources import Resources
 from console.standing import card_standing, with_person
 from console.typed import refused
 from console.views import CardStanding
-from contracts import CardId, ExecutionId, Id, Question, QuestionId
+from contracts import CardId, CardKind, ExecutionId, Id, Question, QuestionId
 from governance.access import People
 from governance.approvals import ApprovalGateway, CardView, fold_card
 from runtime.errors import NotFound
@@ -48,6 +48,7 @@ class Deciding:
     async def may_decide(self, card_id: CardId, *, by: str | None) -> None:
         """Return when this person may decide the card; see the port."""
         view = await self._card(card_id)
+        await self._ready(view.card.execution_id)
         people = await self._people(view.card.execution_id)
         gateway = ApprovalGateway(await self._resources.store(), self._resources.clock, people, view.card.organisation)
         gateway.check_right(view, people.acting(by, getpass.getuser()))
@@ -72,11 +73,14 @@ class Deciding:
         return await self._standing(decided)
 
     async def withdraw(self, execution_id: ExecutionId, reason: str) -> None:
-        """Take back every open card of an execution that will not go on."""
+        """Take back every open card of an execution that will not go on.
+
+        A card in doubt stays: whether an effect happened still has to be found out.
+        """
         store = await self._resources.store()
         for stream in await self._open_streams():
             view = await self._card(stream)
-            if view.is_open and view.card.execution_id == execution_id:
+            if view.is_open and view.card.execution_id == execution_id and view.card.kind is not CardKind.IN_DOUBT:
                 gateway = ApprovalGateway(store, self._resources.clock, People(()), view.card.organisation)
                 await gateway.withdraw(view.card.card_id, reason)
 
@@ -108,6 +112,12 @@ class Deciding:
         executor = await self._resources.executor()
         execution = await executor.view(view.card.execution_id)
         return card_standing(view, await self._resources.people_to_show(execution))
+
+    async def _ready(self, execution_id: ExecutionId) -> None:
+        """Return when what is decided can be carried out; raise why not, before anything is written."""
+        execution = await (await self._resources.executor()).view(execution_id)
+        organisations = await self._resources.organisations()
+        await organisations.pinned(execution.organisation_sha256, execution.home)
 
     async def _people(self, execution_id: ExecutionId) -> People:
         executor = await self._resources.executor()

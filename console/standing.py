@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from console.views import CardStanding, CardState, ExecutionOutcome, Found, Product
 from contracts import (
-    CardId,
     DataProduct,
     Event,
     ExecutionId,
@@ -29,6 +28,8 @@ from runtime.executor import ExecutionState, ExecutionView
 from runtime.ledger.port import Store
 
 _PAGE = 1_000
+_ASKING = (OrderState.WAITING, OrderState.FAILED, OrderState.CANCELLED)
+"""States in which cards of an execution may still be open."""
 
 _STATES = {
     ExecutionState.WAITING: OrderState.WAITING,
@@ -89,7 +90,7 @@ async def outcome_of(
         state=state,
         findings=tuple(Found(f.verdict, in_language(f.statement, view), f.confidence) for f in findings),
         products=await _products(store, products, view, orders, home),
-        cards=await _open_cards(store, view, people) if state is OrderState.WAITING else (),
+        cards=await _open_cards(store, view, raised, people) if state in _ASKING else (),
         decided=await _closed_cards(store, view, raised, people),
         questions=tuple(await _open(questions, asked, await people(view))) if state is OrderState.WAITING else (),
         usage=report.usage if report else usage,
@@ -132,9 +133,11 @@ def with_person(question: Question, people: People) -> Question:
     return question.model_copy(update={"who": members[0].id}) if members else question
 
 
-async def _open_cards(store: Store, view: ExecutionView, people: PeopleOf) -> tuple[CardStanding, ...]:
-    cards = [CardId(each) for each in view.waiting_for if each.startswith("card/")]
-    views = [fold_card(await store.ledger.read(card)) for card in cards]
+async def _open_cards(
+    store: Store, view: ExecutionView, raised: Iterable[str], people: PeopleOf
+) -> tuple[CardStanding, ...]:
+    """Return the cards that wait; of a cancelled execution those in doubt are left."""
+    views = [fold_card(await store.ledger.read(card)) for card in raised]
     return tuple([card_standing(card, await people(view)) for card in views if card.is_open])
 
 

@@ -181,6 +181,11 @@ def _facts(found: Attribution, name_of: Callable[[str, str], str]) -> dict[str, 
             f"{name_of(cause.dimension, cause.dimension)} {cause.value} ({cause.hits} / {cause.n})"
             for cause in found.causes
         ),
+        "also": "; ".join(
+            f"{name_of(other.dimension, other.dimension)} {other.value} ({other.hits} / {other.n})"
+            for other in found.also
+        ),
+        "beside": len(found.also),
         "share": _whole_percent(found.condition.share) if found.condition else "",
         "sites": ", ".join(site.site for site in found.condition.sites) if found.condition else "",
     }

@@ -340,7 +340,11 @@ finding-condition = the condition
 finding-unit = cases
 finding-hit = counted
 finding-explained = Cause: { $condition }. { $hits } of { $n } { $unit } { $hit } ({ $rate }, usually { $usual }), { $excess } more than usual; { $share } of these lie under it, at { $sites }.
-finding-slice = Cause: { $causes }. { $hits } of { $n } { $unit } { $hit } in all ({ $rate }, usually { $usual }), { $excess } more than usual; the rest is as usual without it.
+finding-slice =
+    Cause: { $causes }. { $hits } of { $n } { $unit } { $hit } in all ({ $rate }, usually { $usual }), { $excess } more than usual; the rest is as usual without it.{ $beside ->
+        [0] {""}
+       *[other] {" "}Beside it stands out, and is not named as a cause: { $also }.
+    }
 finding-not-explained = Not explained by the data: { $hits } of { $n } { $unit } { $hit } ({ $rate }, usually { $usual }), { $excess } more than usual.
 finding-nothing-unusual = Nothing unusual: { $hits } of { $n } { $unit } { $hit } ({ $rate }, usually { $usual }).
 finding-inconclusive = Too little to say: { $hits } of { $n } { $unit } { $hit }.

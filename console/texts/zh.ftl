@@ -282,7 +282,11 @@ finding-condition = 已知情况
 finding-unit = 项
 finding-hit = 符合
 finding-explained = 原因：{ $condition }。{ $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }），比平常多 { $excess } 个；其中 { $share } 在此影响之下，涉及 { $sites }。
-finding-slice = 原因：{ $causes }。总计 { $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }），比平常多 { $excess } 个；除去它其余正常。
+finding-slice =
+    原因：{ $causes }。总计 { $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }），比平常多 { $excess } 个；除去它其余正常。{ $beside ->
+        [0] {""}
+       *[other] 此外突出、但不认定为原因的：{ $also }。
+    }
 finding-not-explained = 数据无法解释：{ $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }），比平常多 { $excess } 个。
 finding-nothing-unusual = 没有异常：{ $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }）。
 finding-inconclusive = 数据太少，无法判断：{ $n } 个{ $unit }中 { $hits } 个{ $hit }。

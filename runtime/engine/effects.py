@@ -149,11 +149,23 @@ def _confirmation(run: Run, step: Step, unit: Unit, request: EffectRequest) -> E
 
 
 async def look_up(run: Run, request: EffectRequest, context: CallContext) -> CallResult | None:
-    """Ask the capability whether the effect with this key happened, again after passing faults.
+    """Ask the capability whether the effect with this key happened.
+
+    "It is not there" is believed only when it is said twice, `engine.settle_s` apart: the service may still be at work
+    on a call whose answer was lost.
 
     Raises:
         CapabilityFailed: it cannot be told.
     """
+    found = await _look(run, request, context)
+    if found is not None:
+        return found
+    await run.pause(run.settings.settle_s)
+    return await _look(run, request, context)
+
+
+async def _look(run: Run, request: EffectRequest, context: CallContext) -> CallResult | None:
+    """Look up once, again after passing faults."""
     for tried in range(run.settings.network_retries + 1):
         try:
             asking = run.router.lookup(request.spec.name, request.arguments, context)

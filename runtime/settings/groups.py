@@ -40,6 +40,8 @@ class EngineSettings(Group):
     """Wait before the first retry; it doubles each time, with jitter."""
     backoff_most_s: float = Field(default=30.0, gt=0)
     """Longest wait between two tries; a service that asks for longer is not waited for."""
+    settle_s: float = Field(default=10.0, ge=0)
+    """How long an effect whose answer was lost is left to settle before a look-up that does not find it is believed."""
     plan_revisions: int = Field(default=3, ge=0)
     """Revisions of a plan after an unsatisfied step."""
     parallel: int = Field(default=3, ge=1)

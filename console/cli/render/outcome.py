@@ -55,7 +55,8 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
         yield from open_question(question, output)
     if outcome.state in (OrderState.FAILED, OrderState.RUNNING) and not outcome.repeated:
         yield Text()
-        yield Text(say(f"outcome-next-{outcome.state.value}", command=command_line("resume", outcome.execution_id)))
+        told = say(f"outcome-next-{outcome.state.value}", command=command_line("resume", outcome.execution_id))
+        yield from (Text(line) for line in told.splitlines())
 
 
 def _results(outcome: ExecutionOutcome) -> list[str]:
