@@ -87,3 +87,14 @@ def test_what_can_no_longer_run_can_still_be_cancelled(moved: tuple[Desk, Path, 
     folder.rename(folder.with_name("elsewhere"))
 
     assert desk.json("cancel", said["execution_id"])["state"] == "cancelled"
+
+
+def test_a_decision_that_cannot_be_carried_out_is_not_written(moved: tuple[Desk, Path, dict[str, Any]]) -> None:
+    desk, folder, said = moved
+    folder.rename(folder.with_name("elsewhere"))
+
+    refused = desk.json("approvals", "decide", said["cards"][0]["id"], "notify", *APPROVER, exits=1)
+    shown = desk.json("approvals", "show", said["cards"][0]["id"])
+
+    assert refused["error"]["code"] == "ORGANISATION_FAULTY"
+    assert shown["state"] == "open"

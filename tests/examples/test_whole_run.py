@@ -180,7 +180,8 @@ def test_one_carrier_in_clear_weather_can_be_questioned(desk: Desk, example: Pat
     )  # fmt: skip
     after = desk.json("approvals", "decide", said["cards"][0]["id"], "incident", *APPROVER)
 
-    assert b"AA" in report_of(said, desk)
+    assert b"Cause: carrier AA (21 / 94)" in report_of(said, desk)
+    assert b"not named as a cause: carrier MQ (22 / 78)" in report_of(said, desk)
     assert after["execution"]["output"]["verdict"] == "slice"
     assert desk.effects() == {"/incidents": 1}
 

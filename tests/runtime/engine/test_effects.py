@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from contracts import Effect, Json, OrderState
-from runtime.capabilities.port import EffectRequest, Waiting
+from runtime.capabilities.port import CallContext, CallResult, EffectRequest, Waiting
 from runtime.errors import (
     BusinessRefusal,
     CapabilityFailed,
@@ -282,3 +282,26 @@ async def test_a_step_may_treat_a_call_as_stronger_than_declared(sqlite_store: S
     world.gate.ask = True
 
     assert (await world.run(world.order({**PAY, "effect": "irreversible"}))).state is OrderState.WAITING
+
+
+class SlowService(Tool):
+    """Does the effect while nobody waits for its answer any more: a first look-up comes too early."""
+
+    looks = 0
+
+    async def lookup(self, key: str, context: CallContext) -> CallResult | None:
+        self.looks += 1
+        return None if self.looks == 1 else CallResult(output={"receipt": 7})
+
+
+async def test_a_look_up_that_comes_too_early_does_not_make_the_effect_twice(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    lost = one_after_the_other(NetworkFault("no answer", sent=True), {"receipt": 8})
+    tool = SlowService("pay", lost, Effect.WRITE, can_look_up=True)
+    world = World(sqlite_store, clock, tool)
+
+    report = await world.run(world.order(PAY))
+
+    assert (report.output, len(tool.calls), tool.looks) == ({"receipt": 7}, 1, 2)
+    assert world.waits == [10.0]
