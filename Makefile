@@ -11,6 +11,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLE := examples/three_airports
 FLIGHTS := $(EXAMPLE)/data/flights.duckdb
+PYTEST_ARGS ?= -n auto --dist loadgroup
 QUIET_PIP := --disable-pip-version-check --quiet --no-input --no-compile
 
 help: ## Show what can be made
