@@ -220,6 +220,7 @@ class Server(ThreadingHTTPServer):
     """Listens on this machine only, and ends by itself when nobody needs it."""
 
     daemon_threads = True
+    request_queue_size = 128  # the default of 5 resets calls that come all at once
 
     def __init__(self, desk: Desk, token: str, *, port: int, idle_s: float) -> None:
         super().__init__(("127.0.0.1", port), Handler)

@@ -26,6 +26,7 @@ class Till(ThreadingHTTPServer):
     """Listens on this machine only, and ends by itself when nobody needs it."""
 
     daemon_threads = True
+    request_queue_size = 128  # the default of 5 resets calls that come all at once
 
     def __init__(self, folder: Path, token: str) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
