@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -10,6 +13,31 @@ from pydantic_core import CoreSchema, core_schema
 from ulid import ULID
 
 _ULID_PATTERN = "[0-7][0-9A-HJKMNP-TV-Z]{25}"
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS = [high + low for high in _CROCKFORD for low in _CROCKFORD]
+
+
+def new_ulid() -> tuple[str, bytes]:
+    """Return a fresh ULID, and its 16 bytes; `ULID()` gives the same at ten times the cost."""
+    text, stored = _begins(time.time_ns() // 1_000_000)
+    chance, pairs = os.urandom(10), _PAIRS
+    high, low = int.from_bytes(chance[:5]), int.from_bytes(chance[5:])
+    return (
+        f"{text}{pairs[high >> 30]}{pairs[high >> 20 & 1023]}{pairs[high >> 10 & 1023]}{pairs[high & 1023]}"
+        f"{pairs[low >> 30]}{pairs[low >> 20 & 1023]}{pairs[low >> 10 & 1023]}{pairs[low & 1023]}",
+        stored + chance,
+    )
+
+
+def ulid_text(number: int) -> str:
+    """Return the 26 characters of a ULID."""
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
+
+
+@lru_cache(maxsize=4)
+def _begins(ms: int) -> tuple[str, bytes]:
+    """Return what the ULIDs of one millisecond begin with, as text and as bytes."""
+    return ulid_text(ms << 80)[:10], ms.to_bytes(6)
 
 
 class Id(str):
@@ -34,7 +62,7 @@ class Id(str):
     @classmethod
     def new(cls) -> Self:
         """Return a fresh id; ids made later sort later, to the millisecond."""
-        return cls(f"{cls.KIND}/{ULID()}")
+        return super().__new__(cls, f"{cls.KIND}/{new_ulid()[0]}")
 
     @property
     def ulid(self) -> str:
@@ -134,6 +162,12 @@ class SlotId(Id):
     """One place to work on a node."""
 
     KIND = "slot"
+
+
+class TokenId(Id):
+    """One bearer token."""
+
+    KIND = "token"
 
 
 class NodeId(Id):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Self
+from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from contracts.base import CapabilityName, Contract, Json, Name, StepId, Text
+from contracts.base import VERSION_PATTERN, Budget, CapabilityName, Contract, Json, Name, StepId, Text
+
+LONGEST_S = 10 * 366 * 86_400
+"""The longest duration a plan may name: ten years."""
 
 
 class Effect(StrEnum):
@@ -51,6 +54,17 @@ class StepMode(StrEnum):
     """A person answers."""
     PARALLEL = "parallel"
     """A group of branches that all settle."""
+
+
+class DispatchMode(StrEnum):
+    """How many steps of a plan that do not need each other are in progress at once."""
+
+    SEQUENTIAL = "sequential"
+    """One after the other, in the order they are declared."""
+    PARALLEL = "parallel"
+    """As many as the setting `engine.dispatch_at_once` says."""
+    ADAPTIVE = "adaptive"
+    """As many to begin with, one more after a success, half after a failure; at most `engine.dispatch_most`."""
 
 
 class OutputMode(StrEnum):
@@ -135,12 +149,28 @@ class Compensation(Contract):
 
 
 class Alternative(Contract):
-    """Another way to do a step, taken once when its acceptance checks fail."""
+    """Another way to do a step, taken once when its acceptance checks fail or the other side refuses."""
 
+    VERSION: ClassVar[str] = "1.1"
+    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
+    """1.1: `when`, `skip`, `otherwise`."""
+    when: str | None = None
+    """Condition over `problem` and what the step sees; false passes this way over."""
+    skip: bool = False
+    """Go on without the step, as if its own `when` had been false."""
     by: Name | None = None
     use: CapabilityName | None = None
     skill: Name | None = None
     arguments: dict[str, Json] = Field(default={}, alias="with")
+    """Where nothing else is to be called, only those that change."""
+    otherwise: Alternative | None = None
+    """What is tried after this way."""
+
+    @model_validator(mode="after")
+    def _skips_or_does(self) -> Self:
+        if self.skip and (self.by or self.use or self.skill or self.arguments or self.otherwise):
+            raise ValueError("An other way that skips the step does nothing else; leave out what stands beside `skip`.")
+        return self
 
 
 class QuestionTemplate(Contract):
@@ -152,13 +182,16 @@ class QuestionTemplate(Contract):
     """Person or group asked; absent means whoever requested the execution."""
     choices: tuple[str, ...] = ()
     """Allowed answers; empty allows any text."""
-    within_s: float | None = Field(default=None, gt=0)
+    within_s: float | None = Field(default=None, gt=0, le=LONGEST_S)
     """Seconds until the question expires."""
 
 
 class Step(Contract):
     """One step of a plan."""
 
+    VERSION: ClassVar[str] = "1.1"
+    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
+    """1.1: `budget`, more than one other way."""
     id: StepId
     """Unique in its plan; later steps name it."""
     description: Text = ""
@@ -175,6 +208,8 @@ class Step(Contract):
     """The question it puts to a person."""
     react: Text | None = None
     """The task a model works on with tools."""
+    tools: tuple[CapabilityName, ...] = ()
+    """Capabilities that the model may call, those of `must_call` beside."""
     parallel: tuple[Step, ...] = ()
     """Branches of a group: all settle, a failed one becomes `{"__error": …}`."""
     arguments: dict[str, Json] = Field(default={}, alias="with")
@@ -207,16 +242,18 @@ class Step(Contract):
     """May only be stronger than what the capability declares."""
     retries: int | None = Field(default=None, ge=0, le=10)
     """Retries after a passing fault; absent means the rule of the error's category."""
-    timeout_s: float | None = Field(default=None, gt=0)
+    timeout_s: float | None = Field(default=None, gt=0, le=LONGEST_S)
     """Seconds for one attempt."""
-    iterations: int = Field(default=10, ge=1)
-    """Model iterations at most."""
+    iterations: int | None = Field(default=None, ge=1)
+    """Answers of the model at most; absent means `engine.iterations`."""
     always_store: bool = False
     """Keep the result by reference whatever its size."""
     compensate: Compensation | None = None
     """How to take the effect back on cancellation."""
     otherwise: Alternative | None = None
-    """The other way, tried once when acceptance fails."""
+    """The other way, tried once when acceptance fails; it may have one behind it."""
+    budget: Budget | None = None
+    """The most that one run of it, everything below included, takes of what the plan may spend; kept free for it."""
 
     @property
     def mode(self) -> StepMode:
@@ -247,10 +284,15 @@ class Step(Contract):
 class PlanDefinition(Contract):
     """The steps of one way to reach a goal."""
 
+    VERSION: ClassVar[str] = "1.1"
+    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
+    """1.1: `dispatch`; steps may have a budget."""
     parameters: dict[StepId, Parameter] = {}
     """What has to be known before the first step."""
     steps: tuple[Step, ...] = Field(min_length=1, max_length=500)
     """In the order people read them; dependencies decide the order they run in."""
+    dispatch: DispatchMode = DispatchMode.PARALLEL
+    """How many steps that are ready run at the same time."""
     accept: tuple[str, ...] = ()
     """Checks on the whole: expressions over the outputs of all steps."""
     gives: dict[str, Json] = {}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import ClassVar
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from contracts.base import Budget, Contract, Json, Name
+from contracts.base import VERSION_PATTERN, Budget, Contract, Json, Name
 from contracts.plan import PlanDefinition
 
 
@@ -38,6 +39,9 @@ class GovernanceTerms(Contract):
 class ExecutionRequest(Contract):
     """A goal handed to an organisation."""
 
+    VERSION: ClassVar[str] = "1.1"
+    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
+    """1.1: steps of its plan may have a budget."""
     organisation: Name
     """Who is asked."""
     goal: str = Field(min_length=1, max_length=4_000)
@@ -58,6 +62,8 @@ class ExecutionRequest(Contract):
     """Who asks: a person's id, or `sensor/NAME`. Whoever asks cannot approve."""
     known_at: AwareDatetime | None = None
     """The execution sees only what was known at this moment (UTC); absent means now."""
+    priority: int = Field(default=0, ge=-100, le=100)
+    """Its orders get a slot before those of a smaller number."""
     language: str = Field(default="en", pattern=r"^[a-z]{2}$")
     """Language of reports and cards."""
 

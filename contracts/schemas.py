@@ -10,7 +10,7 @@ from contracts.events import Event
 from contracts.evidence import EvidencePackage
 from contracts.evolution import AgentRelease, Certificate, Patch
 from contracts.insight import DataProduct, Finding, MetricDefinition, Signal
-from contracts.order import StatusReport, TaskOrder
+from contracts.order import Extension, StatusReport, TaskOrder
 from contracts.plan import PlanDefinition
 from contracts.problems import Problem
 from contracts.request import ExecutionRequest
@@ -19,7 +19,7 @@ from contracts.slots import SlotAllocation
 ALL: tuple[type[Contract], ...] = (
     ExecutionRequest, PlanDefinition, TaskOrder, StatusReport, EvidencePackage, SlotAllocation,
     Question, Answer, DecisionCard, Decision, Action, Patch, AgentRelease, Certificate,
-    Signal, Finding, DataProduct, MetricDefinition, Event, Problem, Money, Usage, Budget,
+    Signal, Finding, DataProduct, MetricDefinition, Event, Problem, Money, Usage, Budget, Extension,
 )  # fmt: skip
 """Every contract that is published, most important first."""
 

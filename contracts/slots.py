@@ -20,7 +20,7 @@ class SlotAllocation(Contract):
     labels: tuple[str, ...] = ()
     """What the node offers."""
     driver: str
-    """How the slot is isolated: `rlimits`, `bubblewrap`, `docker`."""
+    """How the slot is isolated: `bubblewrap`, `rlimits+landlock`, `rlimits`, `docker`."""
     cannot_enforce: tuple[str, ...] = ()
     """Limits this driver cannot hold, by name; an order that needs one is not placed here."""
     lease_expires_at: AwareDatetime

@@ -18,7 +18,7 @@ from ulid import ULID
 
 from contracts import Contract, Id
 from contracts.cards import Decision, DecisionCard, Option
-from contracts.plan import PlanDefinition, Step
+from contracts.plan import Alternative, PlanDefinition, Step
 from contracts.request import ExecutionRequest
 
 _SCALARS = (
@@ -53,6 +53,8 @@ def instances(contract: type[Contract]) -> st.SearchStrategy[Any]:
     """Return instances of `contract`; optional fields are now left out, now filled."""
     if contract is Step:
         return _steps()
+    if contract is Alternative:
+        return _ways()
     given = _fields(contract)
     if contract is Decision:
         chosen = st.one_of(st.just({"approve": False}), STEP_IDS.map(lambda id_: {"approve": True, "option": id_}))
@@ -73,6 +75,13 @@ def _plan(parts: tuple[dict[str, Any], list[Step]]) -> PlanDefinition:
     taken = {step.id for step in steps}
     parameters = {name: each for name, each in fields.get("parameters", {}).items() if name not in taken}
     return PlanDefinition(**{**fields, "steps": steps, "parameters": parameters})
+
+
+def _ways() -> st.SearchStrategy[Any]:
+    """Return other ways of a step, some with one behind them."""
+    given = _fields(Alternative, without=("skip", "otherwise"))
+    last = st.one_of(st.none(), st.just(Alternative(skip=True)), given.map(lambda fields: Alternative(**fields)))
+    return st.tuples(given, last).map(lambda parts: Alternative(**parts[0], otherwise=parts[1]))
 
 
 def _steps() -> st.SearchStrategy[Any]:

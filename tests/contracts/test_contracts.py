@@ -121,7 +121,23 @@ def test_published_names_are_distinct_and_versioned() -> None:
     ids = [json_schema(contract)["$id"] for contract in ALL]
 
     assert len(set(ids)) == len(ALL)
-    assert all(id_.endswith(":1.0") for id_ in ids)
+    assert all(id_.endswith(f":{contract.VERSION}") for id_, contract in zip(ids, ALL, strict=True))
+
+
+def test_what_is_written_says_the_version_that_its_contract_has() -> None:
+    written = {contract.__name__: contract.model_fields["schema_version"].default for contract in ALL}
+
+    assert written == {contract.__name__: contract.VERSION for contract in ALL}
+
+
+def test_a_version_that_grew_holds_what_grew_inside_it() -> None:
+    """Who reads a newer minor version passes over what it does not know, so the outermost contract has to say it."""
+    report = contracts.StatusReport.read(
+        {**contracts.StatusReport(order_id=contracts.OrderId.new(), state=contracts.OrderState.DONE).to_json(),
+         "schema_version": "1.9", "later": 1}
+    )  # fmt: skip
+
+    assert report.state is contracts.OrderState.DONE
 
 
 def test_a_value_that_json_cannot_hold_is_refused() -> None:

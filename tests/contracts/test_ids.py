@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import inspect
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
+from ulid import ULID
 
 import contracts
 from contracts import CardId, ExecutionId, Id, OrderId
+from contracts.ids import new_ulid, ulid_text
 
 KINDS = [each for each in vars(contracts).values() if inspect.isclass(each) and issubclass(each, Id) and each is not Id]
 
@@ -45,6 +48,17 @@ def test_any_other_text_is_refused(text: str) -> None:
 def test_what_is_no_ulid_in_capitals_is_refused(ulid: str) -> None:
     with pytest.raises(ValueError, match="ULID"):
         OrderId(f"order/{ulid}")
+
+
+def test_a_fresh_ulid_tells_when_it_was_made_and_its_bytes_are_those_of_its_text() -> None:
+    before = time.time_ns() // 1_000_000
+    made = [new_ulid() for _ in range(100)]
+    after = time.time_ns() // 1_000_000
+
+    assert len(set(made)) == 100
+    for text, stored in made:
+        assert ULID.from_str(text).bytes == stored and ulid_text(int.from_bytes(stored)) == text
+        assert before <= ULID.from_str(text).milliseconds <= after
 
 
 def test_the_same_ulid_of_two_kinds_is_two_ids() -> None:
