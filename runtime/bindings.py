@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from jsonpath import JSONPath
 
 _BINDING = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_PLAIN = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:0|[1-9]\d{0,14})\])*", re.ASCII)
+"""Paths of names and positions, which nearly all are: reading those takes no library."""
+_PARTS = re.compile(r"\w+", re.ASCII)
 _KEPT = 4_096
 
 
@@ -62,6 +65,18 @@ def resolve(value: Json, roots: Mapping[str, Json]) -> Json:
     return value
 
 
+def rewritten(value: Json, anew: Callable[[str], str]) -> Json:
+    """Return `value` with the inside of every binding put anew; nothing is resolved."""
+    match value:
+        case str():
+            return _BINDING.sub(lambda found: f"{{{{ {anew(found[1].strip())} }}}}", value)
+        case list():
+            return [rewritten(item, anew) for item in value]
+        case dict() if not is_file(value):
+            return {key: rewritten(item, anew) for key, item in value.items()}
+    return value
+
+
 def references(value: Json) -> list[Reference]:
     """Return what the bindings in `value` read, in the order they stand there.
 
@@ -97,6 +112,10 @@ def only_binding(text: str) -> str | None:
 @lru_cache(_KEPT)
 def reference_of(text: str) -> Reference:
     """Return what one binding reads; `text` is what stands between the braces. Raises BindingFault."""
+    if _PLAIN.fullmatch(text):
+        root, *rest = _PARTS.findall(text)
+        path = tuple(int(part) if part.isdigit() else part for part in rest)
+        return Reference(text=text, root=root, path=path, singular=True)
     query = _query(text)
     names = [_only_key(segment) for segment in query.segments]
     root = names[0]
@@ -135,13 +154,19 @@ def _look_up(text: str, roots: Mapping[str, Json]) -> Json:
         raise InvalidArguments(
             f"{{{{ {text} }}}}: there is no `{reference.root}`.{_offer(reference.root, roots)}", binding=text
         )
-    query = _query(text)
     if not reference.singular:
-        return cast(list[Json], query.findall(roots))
-    match = query.match(roots)
-    if match is None:
-        raise InvalidArguments(f"{{{{ {text} }}}}: {_why_missing(reference, roots)}", binding=text)
-    return cast(Json, match.obj)
+        return cast(list[Json], _query(text).findall(roots))
+    value: Any = roots[reference.root]
+    for key in reference.path:
+        fits = isinstance(value, list) if isinstance(key, int) else isinstance(value, Mapping)
+        if not fits or not _has(value, key):
+            raise InvalidArguments(f"{{{{ {text} }}}}: {_why_missing(reference, roots)}", binding=text)
+        value = value[key]
+    return cast(Json, value)
+
+
+def _has(value: Any, key: str | int) -> bool:
+    return -len(value) <= key < len(value) if isinstance(key, int) else key in value
 
 
 def _why_missing(reference: Reference, roots: Mapping[str, Json]) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from json import encoder
 from pathlib import PurePath
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -23,6 +24,20 @@ MAX_DEPTH = 100
 _ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def _parts_of() -> Callable[[Any, int], Iterable[str]]:
+    """Return what `_ENCODER` makes anew for each value, made once: most of the time that a small value takes."""
+    make: Any = getattr(encoder, "c_make_encoder", None)
+    if make is None:
+        return lambda value, _: _ENCODER.iterencode(value)
+    return cast(
+        "Callable[[Any, int], Iterable[str]]",
+        make(None, _ENCODER.default, encoder.encode_basestring, None, ":", ",", True, False, False),
+    )
+
+
+_parts = _parts_of()
+
+
 def clean(value: Any, *, depth: int = MAX_DEPTH) -> Json:
     """Return `value` as JSON that every store and screen can hold.
 
@@ -32,9 +47,21 @@ def clean(value: Any, *, depth: int = MAX_DEPTH) -> Json:
     """
     if depth == 0:
         return clean_text(str(value))
+    kind = type(value)  # nearly everything is one of these, and looking at the type itself is the quickest
+    if kind is str:
+        return clean_text(value)
+    if kind is int or kind is bool or value is None:
+        return cast(Json, value)
+    if kind is dict:
+        deeper = depth - 1
+        return {
+            clean_text(key if type(key) is str else str(key)): clean(item, depth=deeper) for key, item in value.items()
+        }
+    return _clean_unusual(value, depth)
+
+
+def _clean_unusual(value: Any, depth: int) -> Json:
     match value:
-        case None | bool():
-            return value
         case str():
             return clean_text(str(value))  # an id or a member of an enumeration becomes plain text
         case int():
@@ -67,9 +94,19 @@ def clean_text(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def copy_of(value: Json) -> Json:
+    """Return a value that shares nothing with this one that could be changed."""
+    if isinstance(value, dict):
+        return {key: copy_of(item) for key, item in value.items()}
+    return [copy_of(item) for item in value] if isinstance(value, list) else value
+
+
 def to_bytes(value: Json | Mapping[str, Any]) -> bytes:
     """Return the canonical bytes: UTF-8, keys sorted, no spaces, no escapes that are not needed."""
-    return _ENCODER.encode(value).encode()
+    try:
+        return "".join(_parts(value, 0)).encode()
+    except RecursionError:
+        return _ENCODER.encode(value).encode()  # which tells a ring from what is deep
 
 
 def sha256(value: bytes | Json | Mapping[str, Any]) -> str:

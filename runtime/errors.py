@@ -8,6 +8,7 @@ SiliconError
 │   ├── StaleWriter      a newer lease owns the stream                               (stop)
 │   ├── BlobDamaged      what is stored under an address no longer matches it        (audit, restore a backup)
 │   ├── LedgerUnavailable  the database cannot be reached or written                 (retry with backoff)
+│   │   └── LedgerFull     its disk takes nothing more                                (free some space)
 │   └── SchemaMismatch   the database was made by another version of the program     (upgrade)
 ├── NotFound             no execution, card, … of that name                          (look for the right one)
 ├── ExecutionBusy        another process runs the execution now                      (wait)
@@ -17,6 +18,7 @@ SiliconError
 │   ├── PermissionRefused  a policy or right forbids it
 │   ├── BusinessRefusal    the other side said no
 │   └── CapabilityTimeout  it took longer than its limit
+├── NotStorable          a fact is too large or nested too deeply for the ledger     (hand on less)
 ├── EffectInDoubt        nobody knows whether an effect happened                     (ask a person)
 ├── ModelRequired        a step needs a model and none is configured                 (set it)
 └── BudgetExceeded       a limit was reached                                         (report what there is)
@@ -28,6 +30,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from contracts import ErrorCategory, Json, Problem
+
+MESSAGE_CHARS = 4_000
+"""How much of a message travels in reports and events."""
 
 
 class SiliconError(Exception):
@@ -43,7 +48,10 @@ class SiliconError(Exception):
 
     def problem(self) -> Problem:
         """Return the error in the form in which it travels in reports and events."""
-        return Problem(code=self.code, category=self.category, message=self.message, facts=self.facts)
+        message = self.message
+        if len(message) > MESSAGE_CHARS:  # what another side said may be of any length
+            message = f"{message[:MESSAGE_CHARS]}… ({len(message):,} characters)"
+        return Problem(code=self.code, category=self.category, message=message, facts=self.facts)
 
 
 def surely_not(facts: Mapping[str, Json]) -> bool:
@@ -92,6 +100,10 @@ class LedgerUnavailable(LedgerError):
 
     code = "LEDGER_UNAVAILABLE"
     category = ErrorCategory.NETWORK
+
+
+class LedgerFull(LedgerUnavailable):
+    """The disk of the database takes nothing more; what is there can be read."""
 
 
 class SchemaMismatch(LedgerError):
@@ -154,6 +166,12 @@ class CapabilityTimeout(CapabilityFailed):
     """It took longer than its limit."""
 
     code = "CAPABILITY_TIMEOUT"
+
+
+class NotStorable(SiliconError):
+    """A fact can never be stored as it is; trying again changes nothing."""
+
+    code = "NOT_STORABLE"
 
 
 class EffectInDoubt(SiliconError):

@@ -66,7 +66,7 @@ def json_schema_of(gives: Mapping[str, Json]) -> dict[str, Any]:
 
 
 def json_schema_of_parameters(parameters: Mapping[str, Parameter], *, open_arguments: bool = False) -> dict[str, Any]:
-    """Return the JSON Schema of the arguments that fit `parameters`; null is as good as absent where it may be."""
+    """Return the JSON Schema of the arguments that fit `parameters`; null never stands for a default that there is."""
     return {
         "type": "object",
         "properties": {name: _parameter_schema(parameter) for name, parameter in parameters.items()},
@@ -115,15 +115,67 @@ def fits(source: ValueType, target: ValueType) -> bool:
 
 def fault_of(value: Any, schema: Mapping[str, Any]) -> str | None:
     """Return in plain words what does not fit, the first few faults at once, or None when all does."""
-    from jsonschema import Draft202012Validator
+    return Shape(schema).fault_of(value)
 
-    validator = Draft202012Validator(dict(schema), format_checker=_formats())
-    faults = sorted(validator.iter_errors(value), key=lambda error: [str(part) for part in error.absolute_path])
-    if not faults:
-        return None
-    told = list(dict.fromkeys(_in_plain_words(fault) for fault in faults))
-    more = f" {len(told) - _MOST_FAULTS} more." if len(told) > _MOST_FAULTS else ""
-    return " ".join(told[:_MOST_FAULTS]) + more
+
+class Shape:
+    """A JSON Schema that many values are held against: it is made ready once."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._schema = dict(schema)
+        self._validator: Any = None
+
+    def fault_of(self, value: Any) -> str | None:
+        """Return in plain words what does not fit, the first few faults at once, or None when all does."""
+        if _surely_fits(value, self._schema):
+            return None
+        if self._validator is None:
+            from jsonschema import Draft202012Validator
+
+            self._validator = Draft202012Validator(self._schema, format_checker=_formats())
+        faults = list(self._validator.iter_errors(value))
+        if not faults:
+            return None
+        faults.sort(key=lambda error: [str(part) for part in error.absolute_path])
+        told = list(dict.fromkeys(_in_plain_words(fault) for fault in faults))
+        more = f" {len(told) - _MOST_FAULTS} more." if len(told) > _MOST_FAULTS else ""
+        return " ".join(told[:_MOST_FAULTS]) + more
+
+
+def _surely_fits(value: Any, schema: Any) -> bool:
+    """Whether the value fits as far as plain types tell, without a library; False means that the library decides."""
+    if not isinstance(schema, dict):
+        return False
+    for keyword, asked in schema.items():
+        match keyword:
+            case "type":
+                fits = isinstance(asked, str) and asked in _IS and _IS[asked](value)
+            case "format":
+                fits = asked in _PARSE and isinstance(value, str) and _parses(_PARSE[asked], value)
+            case "anyOf":
+                fits = any(_surely_fits(value, each) for each in asked)
+            case "required":
+                fits = isinstance(value, dict) and all(name in value for name in asked)
+            case "properties":
+                fits = isinstance(value, dict) and all(
+                    _surely_fits(value[name], inner) for name, inner in asked.items() if name in value
+                )
+            case "additionalProperties":
+                known = schema.get("properties", {})
+                fits = asked is True or (isinstance(value, dict) and all(name in known for name in value))
+            case _:
+                fits = False
+        if not fits:
+            return False
+    return True
+
+
+def _parses(parse: Callable[[str], object], text: str) -> bool:
+    try:
+        parse(text)
+    except ValueError:
+        return False
+    return True
 
 
 @lru_cache(1_024)
@@ -141,7 +193,9 @@ def _parameter_schema(parameter: Parameter) -> dict[str, Any]:
     schema = dict(_SCHEMAS[parameter.type])
     if parameter.choices:
         schema["enum"] = list(parameter.choices)
-    return schema if parameter.must_be_given else {"anyOf": [schema, {"type": "null"}]} if schema else schema
+    if parameter.must_be_given or parameter.default is not None or not schema:
+        return schema
+    return {"anyOf": [schema, {"type": "null"}]}
 
 
 def _in_plain_words(error: Any) -> str:
@@ -191,12 +245,13 @@ def _shown(error: Any) -> str:
     return "nothing" if value is None else f"{str(value)[:60]!r}" if isinstance(value, str) else str(value).lower()
 
 
+@lru_cache(1)
 def _formats() -> Any:
     from jsonschema import FormatChecker
 
     checker = FormatChecker(formats=())
-    checker.checks("date", raises=ValueError)(_only_text(date.fromisoformat))
-    checker.checks("date-time", raises=ValueError)(_only_text(_date_time))
+    for name, parse in _PARSE.items():
+        checker.checks(name, raises=ValueError)(_only_text(parse))
     return checker
 
 
@@ -210,3 +265,16 @@ def _date_time(text: str) -> datetime:
     if not re.match(r"^\d{4}-\d\d-\d\d[T ]\d\d:\d\d", text):
         raise ValueError(text)
     return datetime.fromisoformat(text)
+
+
+_PARSE: Mapping[str, Callable[[str], object]] = {"date": date.fromisoformat, "date-time": _date_time}
+
+_IS: Mapping[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "boolean": lambda value: isinstance(value, bool),
+    "array": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+    "null": lambda value: value is None,
+}

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import os
 import secrets
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runtime.ledger import open_store, upgrade
+from runtime.ledger.database import FILE_NAME
 from runtime.ledger.store import SqlStore
 from runtime.settings import LedgerSettings
 from tests.fakes.clock import HandClock
@@ -35,16 +38,33 @@ def clock() -> HandClock:
 @pytest.fixture
 async def sqlite_store(tmp_path: Path, clock: HandClock) -> AsyncIterator[SqlStore]:
     """An empty store in a file of its own."""
+    lay_empty_ledger(tmp_path)
     store = await open_store(LedgerSettings(synchronous="NORMAL"), home=tmp_path, clock=clock)
     yield store
     await store.close()
+
+
+@cache
+def _empty_ledger() -> bytes:
+    """The file of an empty ledger: making one takes as long as many a test."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, FILE_NAME)
+        upgrade(f"sqlite:///{file}")
+        return file.read_bytes()
+
+
+def lay_empty_ledger(home: Path) -> None:
+    """Put the file there that a process makes when it first opens the ledger of a home folder."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (home / FILE_NAME).write_bytes(_empty_ledger())
 
 
 @pytest.fixture(params=KINDS)
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty database of each kind."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'silicon.db'}"
+        lay_empty_ledger(tmp_path)
+        return f"sqlite:///{tmp_path / FILE_NAME}"
     url: str = request.getfixturevalue(f"{request.param}_database")
     _empty(url)
     return url
@@ -76,6 +96,8 @@ def empty_server_database(kind: str, *, migrate: bool = True) -> Iterator[str]:
 
     name = f"silicon_test_{os.getpid()}_{secrets.token_hex(3)}"
     _on_server(kind, f"CREATE DATABASE {name}")
+    if kind == "postgresql":  # what a test commits survives any process, and needs to survive no power cut
+        _on_server(kind, f"ALTER DATABASE {name} SET synchronous_commit = off")
     url = make_url(SERVERS[kind]).set(database=name).render_as_string(hide_password=False)
     try:
         if migrate:

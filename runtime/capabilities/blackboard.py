@@ -16,7 +16,15 @@ READ = CapabilitySpec(
     kind="builtin_tool",
     description="Read a value that the employees of this execution share.",
     parameters={"key": _KEY},
-    gives={"key": "string", "found": "boolean", "value": "any", "version": "integer", "employee": "any", "step": "any"},
+    gives={
+        "key": "string",
+        "found": "boolean",
+        "value": "any",
+        "version": "integer",
+        "employee": "any",
+        "step": "any",
+        "conflicts": "array",
+    },
     tier=Tier.COGNITIVE,
 )
 WRITE = CapabilitySpec(
@@ -48,11 +56,16 @@ class ReadBlackboard:
         key = str(arguments["key"])
         entry = await _board(context, READ.name).read(key)
         if entry is None:
-            return CallResult({"key": key, "found": False, "value": None, "version": 0, "employee": None, "step": None})
+            nothing = {"key": key, "found": False, "value": None, "version": 0, "employee": None, "step": None}
+            return CallResult({**nothing, "conflicts": []})
         return CallResult(
             {
                 "key": key, "found": True, "value": entry.value, "version": entry.version,
                 "employee": entry.employee, "step": entry.step,
+                "conflicts": [
+                    {"version": each.version, "value": each.value, "employee": each.employee, "step": each.step}
+                    for each in entry.conflicts
+                ],
             }
         )  # fmt: skip
 
@@ -65,13 +78,12 @@ class WriteBlackboard:
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult:
         """Return the new version; the value is written in the commit that finishes the step."""
         board, key = _board(context, WRITE.name), str(arguments["key"])
-        version = arguments.get("expected_version")
-        if not isinstance(version, int):
-            entry = await board.read(key)
-            version = entry.version if entry else 0
+        entry, named = await board.read(key), arguments.get("expected_version")
+        version = named if isinstance(named, int) else entry.version if entry else 0
         append = board.write(
-            key, arguments.get("value"), expected_version=version, employee=context.order.employee, step=context.step
-        )
+            key, arguments.get("value"), expected_version=version, employee=context.order.employee,
+            step=context.step, order=context.order.order_id, unseen=not isinstance(named, int),
+        )  # fmt: skip
         return CallResult({"key": key, "version": version + 1}, appends=(append,))
 
 

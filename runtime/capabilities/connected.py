@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runtime.capabilities.browser.capability import Browsers
+from runtime.capabilities.browser.sites import Sites
 from runtime.capabilities.connections import HttpConnection, SqlConnection
 from runtime.capabilities.http import HttpService, http_capabilities
 from runtime.capabilities.local_service import LocalService
 from runtime.capabilities.port import Capability
 from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.sql import SqlQuery
-from runtime.settings import HttpSettings, SqlSettings
+from runtime.settings import BrowserSettings, HttpSettings, SqlSettings
 
 
 @dataclass(slots=True)
@@ -22,13 +24,17 @@ class Connected:
     capabilities: list[Capability] = field(default_factory=list)
     sql: dict[str, SqlQuery] = field(default_factory=dict)
     """By connection; metrics and sensors query through these."""
-    services: list[HttpService] = field(default_factory=list)
+    services: dict[str, HttpService] = field(default_factory=dict)
+    """By connection."""
+    browsers: Browsers = field(default_factory=lambda: Browsers(Sites([]), BrowserSettings()))
+    """What opens the pages of connections; nothing runs before a step does."""
 
     async def close(self) -> None:
-        """Close databases and HTTP connections; a local service goes on."""
+        """Close databases, HTTP connections and browsers; a local service goes on."""
+        await self.browsers.close()
         for query in self.sql.values():
             query.close()
-        for service in self.services:
+        for service in self.services.values():
             await service.close()
 
 
@@ -40,6 +46,8 @@ def connect(
     time_zone: str,
     sql: SqlSettings,
     http: HttpSettings,
+    browser: BrowserSettings | None = None,
+    browser_told: Callable[[str | None], None] = lambda _: None,
     secrets: Secrets | None = None,
     views: Mapping[str, str] | None = None,
 ) -> Connected:
@@ -49,6 +57,7 @@ def connect(
         folder: the organisation's folder; paths in connections are relative to it.
         home: where local services keep their state.
         time_zone: IANA name; the wall clock of `known_at` in queries.
+        browser_told: hears of each start of a browser: why it failed, None when it worked.
         views: texts of the files that connections name under `known`, as they were pinned; else they are read.
     """
     connected = Connected()
@@ -60,8 +69,11 @@ def connect(
             continue
         local = connection.service and LocalService(name, connection.service, home=home, folder=folder)
         service, operations = http_capabilities(
-            name, connection, settings=http, secrets=secrets or Secrets(), locate=local.locate if local else None
+            name, connection, settings=http, secrets=secrets or Secrets(), local=local or None
         )
-        connected.services.append(service)
+        connected.services[name] = service
         connected.capabilities += operations
+    connected.browsers = Browsers(
+        Sites.of(connections, connected.services), browser or BrowserSettings(), told=browser_told
+    )
     return connected

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
-from contracts import Effect, Json, Name, Parameter, StepId
+from contracts import Effect, Json, Money, Name, Parameter, StepId
 
 
 class _Declared(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+def _price(value: object) -> object:
+    """Return the money in `0.02 USD`; nothing else is a price."""
+    if value is None or isinstance(value, Money):
+        return value
+    if isinstance(value, str):
+        return Money.parse(value)
+    raise ValueError(f"`price` is written as `0.02 USD`, not {value!r}")
+
+
+Price = Annotated[Money | None, BeforeValidator(_price)]
 
 
 class DuckdbConnection(_Declared):
@@ -54,6 +66,8 @@ class UrlConnection(_Declared):
     """Fixed."""
     url: str = Field(min_length=1)
     """SQLAlchemy address; write a password as `${VARIABLE}`."""
+    price: Price = None
+    """What one query costs at most; absent, nobody knows, and a budget of money lets none through."""
     description: str = ""
     """What is in it."""
 
@@ -82,6 +96,11 @@ class Operation(_Declared):
     """What it does to the world; GET reads unless it says otherwise."""
     policy: Name | None = None
     """Approval rule it falls under."""
+    every_call: bool = False
+    """Whether identical calls are meant as they are; otherwise those in progress are one, and a model's repetition of
+    an effect is not done again."""
+    price: Price = None
+    """What one call costs at most; absent, it costs what the whole service says."""
     lookup: str | None = Field(default=None, pattern=r"^/.*\{key\}")
     """Path that tells whether the call with `{key}` happened."""
 
@@ -111,8 +130,15 @@ class Service(_Declared):
     """Program and arguments, run in the organisation's folder; `python` is the interpreter of this program."""
 
 
+class Pages(_Declared):
+    """That the browser may open the pages of a service."""
+
+    also: tuple[Annotated[str, Field(pattern=r"^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$")], ...] = ()
+    """Other hosts its pages are made of: `static.example.org`, `*.example.org`, `wiki.example.org:8080`."""
+
+
 class HttpConnection(_Declared):
-    """A service with declared operations; nothing else can be called."""
+    """A service with declared operations; nothing else can be called, and no page opened unless `pages` says so."""
 
     kind: Literal["http"]
     """Fixed."""
@@ -124,8 +150,13 @@ class HttpConnection(_Declared):
     """Sent with every request."""
     allow_private: bool = False
     """Whether the address may be inside a private network or this machine."""
-    operations: dict[StepId, Operation] = Field(min_length=1)
+    price: Price = None
+    """What one call of any operation costs at most; absent, a local service costs nothing, and of another one nobody
+    knows: a budget of money lets no call of it through."""
+    operations: dict[StepId, Operation] = {}
     """What can be called, by name."""
+    pages: Pages | None = None
+    """That the browser may open its pages, below `base`'s host; those of a local service as `http://CONNECTION/…`."""
     description: str = ""
     """What it is."""
 
@@ -133,6 +164,12 @@ class HttpConnection(_Declared):
     def _has_one_address(self) -> HttpConnection:
         if (self.base is None) == (self.service is None):
             raise ValueError("give either `base` (an address) or `service` (a command that is started), not both")
+        return self
+
+    @model_validator(mode="after")
+    def _is_of_some_use(self) -> HttpConnection:
+        if not self.operations and self.pages is None:
+            raise ValueError("name at least one of `operations`, or say with `pages` that its pages may be opened")
         return self
 
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
-
-import httpx
 
 from contracts import EvidenceItem, EvidenceKind, Json
 from runtime.canonical import sha256, to_bytes
 from runtime.capabilities.connections import HttpConnection, Secret
 from runtime.capabilities.http_answer import fault_of, result_of
-from runtime.capabilities.http_guard import PinnedTransport
 from runtime.capabilities.port import CallContext, CallResult
 from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.specs import operation_spec
 from runtime.errors import BusinessRefusal, CapabilityFailed, InvalidArguments, NetworkFault
 from runtime.settings import HttpSettings
+
+if TYPE_CHECKING:
+    import httpx
 
 _PLACE = re.compile(r"\{(\w+)\}")
 
@@ -32,8 +34,16 @@ class Address:
     token: str | None = None
 
 
-Locate = Callable[[], Awaitable[Address]]
-"""Returns where the service is now; a local one is started when it is not there."""
+class Local(Protocol):
+    """A service that runs here."""
+
+    async def locate(self) -> Address:
+        """Return where it is now; it is started when it is not there."""
+        ...
+
+    def instance(self) -> str:
+        """Return what tells its data from that of the same service elsewhere."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +74,13 @@ class HttpService:
     """One service: its HTTP client, built once, its address and its headers."""
 
     def __init__(
-        self, name: str, connection: HttpConnection, *, settings: HttpSettings, secrets: Secrets, locate: Locate | None
+        self, name: str, connection: HttpConnection, *, settings: HttpSettings, secrets: Secrets, local: Local | None
     ) -> None:
         self.name = name
         self._connection = connection
         self._settings = settings
         self._secrets = secrets
-        self._locate = locate
+        self.local = local
         self._client: httpx.AsyncClient | None = None
 
     async def request(self, out: Outgoing) -> tuple[httpx.Response, bytes]:
@@ -88,32 +98,39 @@ class HttpService:
                 error.facts["happened"] = "no"
             raise
 
+    async def entrance(self) -> tuple[str, dict[str, str]]:
+        """Return the address every path is below, and the headers with which one gets in."""
+        headers = {name: self._value(value) for name, value in self._connection.headers.items()}
+        address = await self._address()
+        if address.token:
+            headers["Authorization"] = f"Bearer {address.token}"
+        return address.base.rstrip("/"), headers
+
     async def close(self) -> None:
         """Close every connection."""
         if self._client is not None:
             await self._client.aclose()
 
     async def _answer(self, out: Outgoing, sent: _Sent) -> tuple[httpx.Response, bytes]:
-        headers = {name: self._value(value) for name, value in self._connection.headers.items()}
+        import httpx
+
+        base, headers = await self.entrance()
         headers["Idempotency-Key"] = out.key
-        address = await self._address()
-        if address.token:
-            headers["Authorization"] = f"Bearer {address.token}"
         self._client = self._client or self._new_client()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
-                return await self._send(out, address.base.rstrip("/") + out.path, headers, sent)
+                return await self._send(out, base + out.path, headers, sent)
         except (httpx.RequestError, TimeoutError) as error:
             why = str(error) or f"no answer within {self._settings.timeout_s:g} s"
             if sent.began:
                 what = f"the request was sent and no whole answer came back ({why})."
             else:
-                what = f"no connection to {address.base} ({why}). Nothing was sent."
+                what = f"no connection to {base} ({why}). Nothing was sent."
             raise NetworkFault(f"{out.call}: {what}", call=out.call) from error
 
     async def _address(self) -> Address:
-        if self._locate is not None:
-            return await self._locate()
+        if self.local is not None:
+            return await self.local.locate()
         assert self._connection.base is not None
         return Address(self._connection.base)
 
@@ -146,6 +163,10 @@ class HttpService:
         return bytes(received)
 
     def _new_client(self) -> httpx.AsyncClient:
+        import httpx
+
+        from runtime.capabilities.http_guard import PinnedTransport  # it is made of httpx
+
         private = self._connection.allow_private or self._connection.service is not None
         return httpx.AsyncClient(
             transport=PinnedTransport(self.name, allow_private=private),
@@ -167,6 +188,10 @@ class HttpOperation:
         self._service = service
         self._operation = connection.operations[name]
 
+    def instance(self) -> str | None:
+        """Return which of several services of this name is meant here; None where every home calls the same one."""
+        return None if self._service.local is None else self._service.local.instance()
+
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult:
         """Send the call with the step's idempotency key and return the JSON object that came back."""
         operation = self._operation
@@ -186,7 +211,7 @@ class HttpOperation:
             raise NetworkFault(f"{self.spec.name} declares no `lookup`, so nobody can tell.", call=self.spec.name)
         path, _ = _fill(self._operation.lookup, {"key": key})
         response, body = await self._service.request(Outgoing(f"{self.spec.name} (look-up)", "GET", path, key))
-        if response.status_code == httpx.codes.NOT_FOUND:
+        if response.status_code == HTTPStatus.NOT_FOUND:
             return None
         return self._result(response, body, context, key)
 
@@ -208,10 +233,10 @@ class HttpOperation:
 
 
 def http_capabilities(
-    name: str, connection: HttpConnection, *, settings: HttpSettings, secrets: Secrets, locate: Locate | None = None
+    name: str, connection: HttpConnection, *, settings: HttpSettings, secrets: Secrets, local: Local | None = None
 ) -> tuple[HttpService, list[HttpOperation]]:
     """Return the service (close it at the end) and a capability for each of its operations."""
-    service = HttpService(name, connection, settings=settings, secrets=secrets, locate=locate)
+    service = HttpService(name, connection, settings=settings, secrets=secrets, local=local)
     return service, [HttpOperation(service, connection, operation, settings) for operation in connection.operations]
 
 

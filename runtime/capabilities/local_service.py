@@ -71,6 +71,25 @@ class LocalService:
         self._log_file = self._place / "service.log"
         self._data_folder = self._place / "data"
 
+    def instance(self) -> str:
+        """Return a random name that lies with the service's data: another home, or data begun anew, has another one."""
+        kept = self._data_folder / ".instance"
+        try:
+            if not kept.exists():
+                self._data_folder.mkdir(parents=True, exist_ok=True)
+                name = secrets.token_hex(8)
+                new = self._data_folder / f".instance-{name}"
+                new.write_text(name, encoding="utf-8")
+                with contextlib.suppress(FileExistsError):  # somebody else was quicker
+                    os.link(new, kept)
+                new.unlink()
+            return kept.read_text(encoding="utf-8")
+        except OSError as error:
+            raise NetworkFault(
+                f"The data of the local service of connection {self._name} cannot be used: {error}.",
+                connection=self._name, happened="no",
+            ) from error  # fmt: skip
+
     async def locate(self) -> Address:
         """Return where the service listens; start it when it does not. Raise NetworkFault when it does not start."""
         return await asyncio.to_thread(self.ensure)

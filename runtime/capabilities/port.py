@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from contracts import CardId, Effect, EvidenceItem, Json, Parameter, QuestionId, TaskOrder, Tier
+from contracts import CardId, Effect, EvidenceItem, Json, Money, Parameter, QuestionId, TaskOrder, Tier
 from runtime.canonical import sha256
 from runtime.ledger.port import Append, NewEvent
 
 if TYPE_CHECKING:
+    import asyncio
+
     from runtime.blackboard.port import Blackboard
 
 
@@ -34,6 +36,8 @@ class CapabilitySpec:
     """The approval rule of the organisation it falls under; absent means the default one."""
     labels: tuple[str, ...] = ()
     """Labels a node must have."""
+    needs: tuple[str, ...] = ()
+    """Limits that the slot's sandbox must hold, by the names that stand in `cannot_enforce`, such as `network`."""
     timeout_s: float | None = None
     """Seconds for one call, unless the step says otherwise; absent means the setting `engine.step_timeout_s`."""
     can_look_up: bool = False
@@ -41,6 +45,10 @@ class CapabilitySpec:
     resources: tuple[str, ...] = ()
     """Parameters that take a text or the name of a file in the skill's folder (SQL, script, template). The loader puts
     `{"file": name, "text": content}` in the place of a file's name, so that an order carries all it needs."""
+    every_call: bool = False
+    """Whether each call counts: identical reads in progress are two, and what a model sends twice is done twice."""
+    costs: tuple[Money, ...] | None = ()
+    """The most that one call costs; empty where it costs nothing, None where nobody knows."""
     open_arguments: bool = False
     """Whether arguments beside the declared parameters are accepted (scripts, templates)."""
     declaration: Mapping[str, Json] = field(default_factory=dict)
@@ -57,6 +65,7 @@ class CapabilitySpec:
                 "effect": self.effect.value,
                 "policy": self.policy,
                 "declaration": dict(self.declaration),
+                **({"costs": [str(money) for money in self.costs]} if self.costs else {}),
             }
         )
 
@@ -83,24 +92,116 @@ class SandboxResult:
     stdout: str
     stderr: str
     killed_for: str | None
-    """`wall_time`, `cpu_time`, `memory`, `output`, `result`, `signal` (killed from outside, unknown why), or None."""
+    """`wall_time`, `cpu_time`, `memory`, `disk`, `output`, `result`, `stopped` (a resident program, by its user),
+    `signal` (killed from outside, unknown why), or None."""
     seconds: float
     answer: bytes = b""
     """What the runner wrote back, apart from what the script printed: JSON, see `cluster/sandbox/runner.py`."""
 
 
-class Sandbox(Protocol):
-    """The slot as a capability sees it: a folder of its own and a way to run a program in it with limits."""
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """What one program gets beyond the usual of its slot. Trusted code decides it, never data or a model."""
+
+    network: bool = False
+    """The network of the machine, TCP and UDP; without it there is none. Unix sockets of services are never there."""
+    read: tuple[Path, ...] = ()
+    """Paths it may read beside its folder, the interpreter and the system's programs and libraries."""
+    memory_mib: int | None = None
+    """Memory of the program with all its children; absent means the setting `slot.memory_mib`."""
+    reserves_memory: bool = False
+    """Whether it reserves far more addresses than it uses, as browsers do: then only memory in use is limited."""
+    processes: int | None = None
+    """Processes and threads; absent means the setting `slot.processes`."""
+    open_files: int | None = None
+    """Open files of each process; absent means the setting `slot.open_files`."""
+    cpu_s: float | None = None
+    """CPU seconds of each process; absent means the setting `slot.cpu_s`."""
+
+
+NO_GRANTS = Grants()
+
+
+class Resident(Protocol):
+    """A program that stays in the slot until it ends, is stopped or breaks a limit. Nothing of it survives the slot."""
 
     @property
-    def folder(self) -> Path: ...  # noqa: D102
+    def stdin(self) -> asyncio.StreamWriter:
+        """What the program reads. Await `drain()`; it raises ConnectionError once the program is gone."""
+        ...
 
-    async def run_python(self, script: str, *, stdin: bytes = b"", wall_s: float | None = None) -> SandboxResult:
-        """Run `script` in a process of its own under the slot's limits; never raises for what the script does."""
+    @property
+    def stdout(self) -> asyncio.StreamReader:
+        """What the program writes; at its end, `b""`. Whoever reads slowly slows the program down, nothing is lost."""
+        ...
+
+    async def wait(self) -> SandboxResult:
+        """Return how it ended, once it has, with `stdout` empty and the end of what it wrote to standard error.
+
+        Any number of callers may wait; a cancelled wait leaves the program alone. When this returns, no process of the
+        program runs any more. Exit code 127: there is no such program; 125: it could not be confined and never ran.
+        """
+        ...
+
+    async def stop(self) -> SandboxResult:
+        """End it with all it started; return how it ended: `killed_for` is `stopped`, unless it had ended already."""
         ...
 
 
-@dataclass(frozen=True, slots=True)
+class Sandbox(Protocol):
+    """The slot as a capability sees it: a folder of its own and ways to run programs in it with limits."""
+
+    @property
+    def folder(self) -> Path:
+        """The slot's own folder, as the trusted side and the programs see it. Programs start in it; it is their HOME.
+
+        A program may leave links and pipes there: the trusted side opens files only by `slot_files`.
+        """
+        ...
+
+    async def run_python(
+        self, script: str, *, stdin: bytes = b"", wall_s: float | None = None, grants: Grants = NO_GRANTS
+    ) -> SandboxResult:
+        """Run `script` in a process of its own under the slot's limits; never raises for what the script does.
+
+        Args:
+            script: Python; it finds `inputs` and sets `result`.
+            stdin: the JSON of `inputs`.
+            wall_s: seconds from start to end; absent means the setting `slot.wall_s`.
+            grants: what it gets beyond the usual.
+
+        Raises:
+            SiliconError: the sandbox itself does not work (`SANDBOX_BROKEN`); the script did not run.
+        """
+        ...
+
+    async def start(
+        self,
+        argv: Sequence[str],
+        *,
+        environment: Mapping[str, str] | None = None,
+        wall_s: float | None = None,
+        grants: Grants = NO_GRANTS,
+    ) -> Resident:
+        """Start a program that stays, under the same limits, with pipes to its standard input and output.
+
+        It runs until it ends by itself, `stop` is called, it breaks a limit, or the slot is closed. Several may run at
+        once. A program that wants other descriptors gets them from a shell: `sh -c 'exec prog 3<&0 4>&1'`.
+
+        Args:
+            argv: the program, by path or by a name found in the PATH of the slot, and its arguments.
+            environment: variables beside the few of the slot (PATH, HOME, LANG, TMPDIR); they win over those.
+            wall_s: seconds until it is ended for `wall_time`; absent means as long as the slot is held.
+            grants: what it gets beyond the usual.
+
+        Raises:
+            SiliconError: the sandbox itself does not work (`SANDBOX_BROKEN`). A program that is not there, or fails
+                at once, is no error here: `wait` tells.
+        """
+        ...
+
+
+@dataclass(slots=True)  # not frozen, nor is a result: that would take three times as long to make
 class CallContext:
     """All a capability may know about why it is called."""
 
@@ -133,12 +234,22 @@ class NewFile:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class CallSeen:
+    """What the router saw of a call, beside what it gave: together they are the evidence of the call."""
+
+    arguments_sha256: str
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    """`row_count`, and `shared_with`, the key of a call that it shared its result with."""
+
+
+@dataclass(slots=True)
 class CallResult:
-    """What a call gave. `output` is cleaned and checked by the router."""
+    """What a call gave. `output` is cleaned and checked by the router, which also fills in `seen`."""
 
     output: Mapping[str, Any]
     evidence: Sequence[EvidenceItem] = ()
+    """What the capability has to show beside the call itself."""
     files: Sequence[NewFile] = ()
     events: Sequence[NewEvent] = ()
     """Facts for the order's own stream, in the commit that finishes the step: `product.made`, `finding.made`."""
@@ -146,6 +257,7 @@ class CallResult:
     """Facts for other streams, in the same commit: blackboard entries, cards."""
     query_sha256: str | None = None
     data_sha256: str | None = None
+    seen: CallSeen | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +280,15 @@ class Capability(Protocol):
         Raises:
             CapabilityFailed: with the subclass that says who can help.
         """
+        ...
+
+
+@runtime_checkable
+class Instanced(Protocol):
+    """A capability whose other side may be another one for somebody else, with a memory of its own."""
+
+    def instance(self) -> str | None:
+        """Return the name of the one that is called from here; None where there is only one."""
         ...
 
 
@@ -194,6 +315,10 @@ class EffectRequest:
     key: str
     pending: tuple[CardId, ...] = ()
     """Cards this step raised earlier for this effect."""
+    cancelled: bool = False
+    """Whether the work was cancelled: the effect is only found out about, and never carried out again."""
+    way_back: str | None = None
+    """The capability that takes the effect back after a cancellation, where one does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,5 +346,8 @@ class Gate(Protocol):
         ...
 
     async def in_doubt(self, request: EffectRequest) -> Waiting | bool:
-        """Ask a person whether an effect happened; a bool once they have said so: True means it happened."""
+        """Ask a person whether an effect happened; a bool once they have said so: True means it happened.
+
+        A card that offers what a cancellation has ruled out since is withdrawn for one that does not.
+        """
         ...

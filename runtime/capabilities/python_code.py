@@ -1,4 +1,8 @@
-"""`python`: a script of the skill, run in the slot. It reads `inputs` and sets `result`."""
+"""`python`: a script of the skill, run in the slot. It reads `inputs` and sets `result`.
+
+`python.online` is the same with the network, a capability of its own: an employee has it only where the organisation
+names it, and a script that can talk to the world can change it, so that an approval stands before each run.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,12 @@ from dataclasses import replace
 
 from contracts import Effect, EvidenceItem, EvidenceKind, Json, Parameter, Tier, ValueType
 from runtime.canonical import clean, sha256, to_bytes
-from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, Sandbox, SandboxResult
+from runtime.capabilities.port import NO_GRANTS, CallContext, CallResult, CapabilitySpec, Grants, Sandbox, SandboxResult
 from runtime.capabilities.resources import name_of, text_of
 from runtime.errors import BusinessRefusal, CapabilityFailed, CapabilityTimeout, InvalidArguments
 from runtime.settings import SlotSettings
 
-_TO_TELL_S = 30.0
+TO_TELL_S = 30.0
 """The slot's own clock ends a script first, because it can tell why."""
 
 SPEC = CapabilitySpec(
@@ -30,9 +34,15 @@ SPEC = CapabilitySpec(
     gives={"result": "any"},
     effect=Effect.READ,
     tier=Tier.EXECUTION,
-    timeout_s=SlotSettings().wall_s + _TO_TELL_S,
+    timeout_s=SlotSettings().wall_s + TO_TELL_S,
     resources=("script",),
     open_arguments=True,
+)
+ONLINE_SPEC = replace(
+    SPEC,
+    name="python.online",
+    description="Run a Python script in the slot, with the network. Otherwise the same as `python`.",
+    effect=Effect.IRREVERSIBLE,
 )
 _SHOWN = 4_000
 
@@ -40,8 +50,9 @@ _SHOWN = 4_000
 class PythonCode:
     """The capability. The script runs in a process of its own under the limits of the slot."""
 
-    def __init__(self, slot: SlotSettings) -> None:
-        self.spec = replace(SPEC, timeout_s=slot.wall_s + _TO_TELL_S)
+    def __init__(self, slot: SlotSettings, *, online: bool = False) -> None:
+        self.spec = replace(ONLINE_SPEC if online else SPEC, timeout_s=slot.wall_s + TO_TELL_S)
+        self._grants = Grants(network=True) if online else NO_GRANTS
 
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult:
         """Return `{result}`; raise with the script's name, the line and what to do about it."""
@@ -49,7 +60,7 @@ class PythonCode:
         script = text_of(arguments["script"])
         name = name_of(arguments["script"]) or "The script of the plan"
         inputs = {key: value for key, value in arguments.items() if key != "script"}
-        ended = await sandbox.run_python(script, stdin=to_bytes(inputs))
+        ended = await sandbox.run_python(script, stdin=to_bytes(inputs), grants=self._grants)
         result = result_of(ended, name)
         facts: dict[str, Json] = {
             "script": name,
@@ -127,6 +138,11 @@ def _stopped(ended: SandboxResult, name: str) -> CapabilityFailed:
             return CapabilityFailed(
                 f"{name} was killed by the system (signal 9). A frequent cause is memory: give it less data, or "
                 "see what else runs on this machine.", **facts,
+            )  # fmt: skip
+        case "disk":
+            return BusinessRefusal(
+                f"{name} wrote more files than the slot has room for and was stopped. Write less, or raise the setting "
+                "slot.disk_mib.", **facts,
             )  # fmt: skip
         case "output":
             return CapabilityFailed(

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Mapping
-from dataclasses import replace
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, cast
 
 import structlog
 
-from contracts import EvidenceItem, EvidenceKind, Json
-from runtime.canonical import clean, sha256
-from runtime.capabilities.port import CallContext, CallResult, Capability, CapabilitySpec, LookUp, Waiting
+from contracts import Json
+from runtime.canonical import clean, copy_of, sha256
+from runtime.capabilities.port import (
+    CallContext,
+    CallResult,
+    CallSeen,
+    Capability,
+    CapabilitySpec,
+    Instanced,
+    LookUp,
+    Waiting,
+)
 from runtime.capabilities.registry import Registry
-from runtime.clock import Clock
 from runtime.errors import CapabilityFailed, CapabilityTimeout, InvalidArguments, SiliconError
-from runtime.schema import fault_of, json_schema_of, json_schema_of_parameters
+from runtime.schema import Shape, json_schema_of, json_schema_of_parameters
 from runtime.settings.groups import EngineSettings
 
 _log = structlog.get_logger(__name__)
@@ -25,10 +33,10 @@ _log = structlog.get_logger(__name__)
 class Router:
     """Calls the capabilities of one organisation."""
 
-    def __init__(self, registry: Registry, *, clock: Clock, timeout_s: float = EngineSettings().step_timeout_s) -> None:
+    def __init__(self, registry: Registry, *, timeout_s: float = EngineSettings().step_timeout_s) -> None:
         self._registry = registry
-        self._clock = clock
         self._timeout_s = timeout_s
+        self._shapes: dict[tuple[str, ...], tuple[CapabilitySpec, Shape]] = {}
 
     def spec(self, name: str) -> CapabilitySpec:
         """Return the declaration; raise NotFound when there is none."""
@@ -37,7 +45,7 @@ class Router:
     async def call(
         self, name: str, arguments: Mapping[str, Json], context: CallContext, *, timeout_s: float | None
     ) -> CallResult | Waiting:
-        """Call `name` and return what it gave, with a `call` item in the evidence, or that it waits for people.
+        """Call `name` and return what it gave, with what was seen of the call, or that it waits for people.
 
         Args:
             timeout_s: seconds until it is stopped; None means what the capability declares, or else the router's.
@@ -50,13 +58,17 @@ class Router:
                 not have raised come out as this, category unknown, with the whole of it in the log.
         """
         capability = self._registry.get(name)
-        given = _fitting(capability.spec, arguments)
-        started = time.perf_counter()
+        given = self._fitting(capability.spec, arguments)
         limit_s = timeout_s or capability.spec.timeout_s or self._timeout_s
         answer = await self._bounded(capability, given, context, limit_s)
         if isinstance(answer, Waiting):
             return answer
-        return self._taken_in(capability.spec, given, answer, context, seconds=time.perf_counter() - started)
+        return self._taken_in(capability.spec, given, answer, context)
+
+    def instance(self, name: str) -> str | None:
+        """Return which of several that bear this name is called from here, where that matters (`Instanced`)."""
+        capability = self._registry.get(name)
+        return capability.instance() if isinstance(capability, Instanced) else None
 
     async def lookup(self, name: str, arguments: Mapping[str, Json], context: CallContext) -> CallResult | None:
         """Return the result of the call with the context's key, or None when it did not happen.
@@ -72,7 +84,6 @@ class Router:
 
     async def _looked_up(self, name: str, arguments: Mapping[str, Json], context: CallContext) -> CallResult | None:
         capability = self._registry.get(name)
-        started = time.perf_counter()
         try:
             async with asyncio.timeout(capability.spec.timeout_s or self._timeout_s):
                 found = await cast(LookUp, capability).lookup(context.key, context)
@@ -84,8 +95,8 @@ class Router:
             raise _stray(name, context, error) from error
         if found is None:
             return None
-        given = _fitting(capability.spec, arguments)
-        return self._taken_in(capability.spec, given, found, context, seconds=time.perf_counter() - started)
+        given = self._fitting(capability.spec, arguments)
+        return self._taken_in(capability.spec, given, found, context)
 
     async def _bounded(
         self, capability: Capability, arguments: dict[str, Json], context: CallContext, timeout_s: float
@@ -94,7 +105,8 @@ class Router:
         limit = asyncio.timeout(timeout_s)
         try:
             async with limit:
-                return await capability.call(arguments, context)
+                own = {key: copy_of(value) for key, value in arguments.items()}  # others read the same values
+                return await capability.call(own, context)
         except SiliconError:
             raise
         except Exception as error:
@@ -107,20 +119,16 @@ class Router:
             raise _stray(name, context, error) from error
 
     def _taken_in(
-        self, spec: CapabilitySpec, arguments: Mapping[str, Json], result: CallResult, context: CallContext,
-        *, seconds: float,
-    ) -> CallResult:  # fmt: skip
+        self, spec: CapabilitySpec, arguments: Mapping[str, Json], result: CallResult, context: CallContext
+    ) -> CallResult:
         try:
-            return self._checked(spec, arguments, result, context, seconds=seconds)
+            return self._checked(spec, arguments, result)
         except SiliconError:
             raise
         except Exception as error:  # what came back cannot even be looked at
             raise _stray(spec.name, context, error) from error
 
-    def _checked(
-        self, spec: CapabilitySpec, arguments: Mapping[str, Json], result: CallResult, context: CallContext,
-        *, seconds: float,
-    ) -> CallResult:  # fmt: skip
+    def _checked(self, spec: CapabilitySpec, arguments: Mapping[str, Json], result: CallResult) -> CallResult:
         raw: Any = result.output
         if not isinstance(raw, Mapping):
             raise CapabilityFailed(
@@ -131,47 +139,49 @@ class Router:
         fault = output_fault(spec.gives, output)
         if fault is not None:
             raise CapabilityFailed(f"The output of {spec.name} is not what it declares: {fault}", use=spec.name)
-        result = replace(result, output=output)
-        item = self._evidence(spec, arguments, result, context, seconds=seconds)
-        return replace(result, evidence=(item, *result.evidence))
-
-    def _evidence(
-        self, spec: CapabilitySpec, arguments: Mapping[str, Json], result: CallResult, context: CallContext,
-        *, seconds: float,
-    ) -> EvidenceItem:  # fmt: skip
-        digest = sha256(result.output)
-        facts: dict[str, Json] = {
-            "arguments_sha256": sha256(clean(arguments)),
-            "result_sha256": digest,
-            "seconds": round(seconds, 6),
-        }
-        rows = result.output.get("rows")
-        optional: dict[str, Json] = {
-            "row_count": len(rows) if isinstance(rows, list) else None,
-            "query_sha256": result.query_sha256,
-            "data_sha256": result.data_sha256,
-        }
-        facts.update({name: value for name, value in optional.items() if value is not None})
-        return EvidenceItem(
-            kind=EvidenceKind.CALL, at=self._clock.now(), step=context.step, capability=spec.name, sha256=digest,
-            facts=facts,
+        rows = output.get("rows")
+        seen = CallSeen(sha256(clean(arguments)), {"row_count": len(rows)} if isinstance(rows, list) else {})
+        return CallResult(
+            output, result.evidence, result.files, result.events, result.appends, result.query_sha256,
+            result.data_sha256, seen,
         )  # fmt: skip
 
+    def _fitting(self, spec: CapabilitySpec, arguments: Mapping[str, Json]) -> dict[str, Json]:
+        """Return the arguments with defaults filled in; raise InvalidArguments with every fault."""
+        given = dict(arguments)
+        fault = self._shape(spec, given).fault_of(given)
+        if fault is not None:
+            raise InvalidArguments(f"The arguments do not fit {spec.name}: {fault}", use=spec.name, happened="no")
+        for name, parameter in spec.parameters.items():
+            if parameter.default is not None:
+                given.setdefault(name, parameter.default)
+        return given
 
-def _fitting(spec: CapabilitySpec, arguments: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the arguments with defaults filled in; raise InvalidArguments with every fault."""
+    def _shape(self, spec: CapabilitySpec, given: Mapping[str, Json]) -> Shape:
+        files = _files_in(spec, given)
+        key = (spec.name, *files)
+        known = self._shapes.get(key)
+        if known is not None and known[0] is spec:
+            return known[1]
+        shape = _shape_of(spec, files)
+        self._shapes[key] = (spec, shape)
+        return shape
+
+
+def arguments_fault(spec: CapabilitySpec, given: Mapping[str, Json]) -> str | None:
+    """Return why a call with these arguments would be refused, in plain words, or None."""
+    return _shape_of(spec, _files_in(spec, given)).fault_of(dict(given))
+
+
+def _files_in(spec: CapabilitySpec, given: Mapping[str, Json]) -> list[str]:
+    return [name for name in spec.resources if name in spec.parameters and isinstance(given.get(name), dict)]
+
+
+def _shape_of(spec: CapabilitySpec, files: Iterable[str]) -> Shape:
     schema = json_schema_of_parameters(spec.parameters, open_arguments=spec.open_arguments)
-    for name in spec.resources:  # a text, the content of a file that the loader put in its place, or one per language
-        if name in schema["properties"] and isinstance(arguments.get(name), dict):
-            schema["properties"][name] = {"type": "object"}
-    given = dict(arguments)
-    fault = fault_of(given, schema)
-    if fault is not None:
-        raise InvalidArguments(f"The arguments do not fit {spec.name}: {fault}", use=spec.name, happened="no")
-    for name, parameter in spec.parameters.items():
-        if given.get(name) is None and parameter.default is not None:
-            given[name] = parameter.default
-    return given
+    for name in files:  # a text, the content of a file that the loader put in its place, or one per language
+        schema["properties"][name] = {"type": "object"}
+    return Shape(schema)
 
 
 def output_fault(gives: Mapping[str, Json], output: Mapping[str, Json]) -> str | None:
@@ -180,13 +190,17 @@ def output_fault(gives: Mapping[str, Json], output: Mapping[str, Json]) -> str |
     Every declared field must be there. Null means missing and fits each field that is declared by a type's name; a
     field declared by a JSON Schema says itself whether null fits.
     """
-    if not gives:
-        return None
-    schema = json_schema_of(gives)
-    for name, declared in gives.items():
+    return _output_shape(json.dumps(dict(gives))).fault_of(dict(output)) if gives else None
+
+
+@lru_cache(maxsize=1_024)
+def _output_shape(gives: str) -> Shape:
+    fields: dict[str, Json] = json.loads(gives)
+    schema = json_schema_of(fields)
+    for name, declared in fields.items():
         if isinstance(declared, str):
             schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
-    return fault_of(dict(output), schema)
+    return Shape(schema)
 
 
 def _stray(name: str, context: CallContext, error: Exception) -> CapabilityFailed:

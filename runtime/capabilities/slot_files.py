@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from runtime.errors import BusinessRefusal, InvalidArguments, PermissionRefused
@@ -20,9 +21,9 @@ def write_file(folder: Path, name: str, data: bytes) -> None:
     """Write a file of the folder whole or not at all, its parents included."""
     parts = _parts(name)
     with _opened(folder, parts[:-1], make=True) as parent:
-        temporary = f".{parts[-1]}.{os.getpid()}.new"
+        temporary = f".{secrets.token_hex(8)}.new"  # a name that no script can have put a pipe under
         with _told(name):
-            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o644, dir_fd=parent)
+            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644, dir_fd=parent)
             with os.fdopen(fd, "wb") as file:
                 file.write(data)
             os.rename(temporary, parts[-1], src_dir_fd=parent, dst_dir_fd=parent)
@@ -44,15 +45,21 @@ def read_file(folder: Path, name: str, *, most: int) -> bytes:
 
 
 def list_files(folder: Path, *, most: int) -> list[tuple[str, int]]:
-    """Return the plain files of the folder with their sizes, sorted; links are passed over."""
+    """Return the plain files of the folder with their sizes, sorted; links and closed folders are passed over."""
     found: list[tuple[str, int]] = []
-    for base, folders, files in os.walk(folder, followlinks=False):
-        folders.sort()
-        for file in files:
-            path = Path(base, file)
-            state = path.lstat()
-            if stat.S_ISREG(state.st_mode):
-                found.append((path.relative_to(folder).as_posix(), state.st_size))
+    left = [(os.fspath(folder), "", 0)]
+    while left:
+        path, name, depth = left.pop()
+        with suppress(PermissionError), os.scandir(path) as entries:  # a script may have closed it
+            for entry in entries:
+                if entry.is_file(follow_symlinks=False):
+                    found.append((name + entry.name, entry.stat(follow_symlinks=False).st_size))
+                elif entry.is_dir(follow_symlinks=False):
+                    if depth >= _DEEPEST:
+                        raise BusinessRefusal(
+                            f"{name}{entry.name} is nested deeper than {_DEEPEST} folders.", path=name
+                        )
+                    left.append((entry.path, f"{name}{entry.name}/", depth + 1))
         if len(found) > most:
             raise BusinessRefusal(f"The slot holds more than {most} files.", limit=most)
     return sorted(found)

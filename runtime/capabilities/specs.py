@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contracts import Effect, Json, Parameter, Tier, ValueType
+from contracts import Effect, Json, Money, Parameter, Tier, ValueType
 from runtime.capabilities.connections import (
     DuckdbConnection,
     HttpConnection,
+    Operation,
     SqlConnection,
     SqliteConnection,
     UrlConnection,
@@ -46,6 +47,7 @@ def sql_spec(name: str, connection: SqlConnection, settings: SqlSettings | None 
         tier=Tier.EXECUTION,
         timeout_s=timeout_s + 5,
         resources=("sql",),
+        costs=_costs(connection.price) if isinstance(connection, UrlConnection) else (),
         open_arguments=True,
         declaration=_declaration(connection),
     )
@@ -68,10 +70,25 @@ def operation_spec(
         policy=operation.policy,
         timeout_s=(settings or HttpSettings()).timeout_s + 5,
         can_look_up=operation.lookup is not None,
+        every_call=operation.every_call,
+        costs=_operation_costs(connection, operation),
         declaration={
             "address": where, "method": operation.method, "path": operation.path, "lookup": operation.lookup,
         },
     )  # fmt: skip
+
+
+def _operation_costs(connection: HttpConnection, operation: Operation) -> tuple[Money, ...] | None:
+    """Return what one call costs; what is started here costs nothing unless it says so."""
+    price = operation.price or connection.price
+    return () if price is None and connection.service is not None else _costs(price)
+
+
+def _costs(price: Money | None) -> tuple[Money, ...] | None:
+    """Return a price as costs of one call: none for a price of nothing, None where nobody knows."""
+    if price is None:
+        return None
+    return (price,) if price.amount else ()
 
 
 def http_specs(name: str, connection: HttpConnection, settings: HttpSettings | None = None) -> list[CapabilitySpec]:

@@ -54,6 +54,10 @@ def source_for(
             return UrlSource(name, connection, zone=zone, timeout_s=settings.timeout_s)
 
 
+_PATIENCE_S = (0.1, 0.2, 0.4, 0.8, 1.6, 2.0)
+"""How long a query may take to stop after each time that it was asked; 5 s in all."""
+
+
 class SqlQuery:
     """The capability. Arguments beside `sql` are the query's named parameters."""
 
@@ -106,7 +110,7 @@ class SqlQuery:
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 return await asyncio.shield(work)
-        except TimeoutError:
+        except (TimeoutError, QueryStopped):  # a server keeps the time too, and may be the first to say so
             raise CapabilityTimeout(
                 f"The query on connection {self._name} took longer than {self._settings.timeout_s:g} s and was "
                 "stopped. Ask for less, or raise the setting sql.timeout_s.",
@@ -122,9 +126,14 @@ class SqlQuery:
 
 
 async def _stop(work: asyncio.Task[Table], interrupt: Interrupt) -> None:
-    """Stop a query and wait a moment for its thread, so that no thread outlives the call unnoticed."""
-    await asyncio.to_thread(interrupt.ask)  # a server is told over the network
-    done, _ = await asyncio.wait({work}, timeout=5)
-    for ended in done:
-        if (error := ended.exception()) is not None and not isinstance(error, QueryStopped):
-            raise error
+    """Stop a query and wait a moment for its thread, so that no thread outlives the call unnoticed.
+
+    It is asked again: DuckDB forgets what it was asked in the moment before the query begins.
+    """
+    for wait_s in _PATIENCE_S:
+        await asyncio.to_thread(interrupt.ask)  # a server is told over the network
+        done, _ = await asyncio.wait({work}, timeout=wait_s)
+        if done:
+            break
+    if work.done() and (error := work.exception()) is not None and not isinstance(error, QueryStopped):
+        raise error

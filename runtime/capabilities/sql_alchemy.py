@@ -41,7 +41,7 @@ _MYSQL_CLIENT = 2_000
 """Error numbers from here on are the client's: no connection, or a lost one."""
 _MYSQL_REFUSALS = (1040, 1044, 1045, 1049, 1129, 1130, 1203)
 """Too many connections, wrong account, no such database, host blocked."""
-_STOPPED = ("Query execution was interrupted", "canceling statement due to user request", "interrupted")
+_STOPPED = ("Query execution was interrupted", "canceling statement due to", "interrupted")
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
@@ -144,7 +144,7 @@ class UrlSource:
         if any(sign in why for sign in _STOPPED):
             return QueryStopped()
         if isinstance(error, OperationalError) and _no_connection(self._url, error):
-            shown = self._url.render_as_string(hide_password=True)
+            shown = self._url.set(query={}).render_as_string(hide_password=True)
             return NetworkFault(
                 f"The database of connection {self._name} at {shown} cannot be reached: {why}.",
                 connection=self._name, happened="no",

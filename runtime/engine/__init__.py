@@ -6,6 +6,7 @@ from runtime.engine.fold import fold_order
 from runtime.engine.ports import Delegate
 from runtime.engine.recall import outputs_of
 from runtime.engine.result import Result
+from runtime.engine.resume import accepted_order, open_view
 from runtime.engine.states import UnitState
 from runtime.engine.view import OrderView, Unit
 
@@ -17,7 +18,9 @@ __all__ = [
     "Unit",
     "UnitState",
     "Unmet",
+    "accepted_order",
     "fold_order",
+    "open_view",
     "outputs_of",
     "unmet_checks",
 ]

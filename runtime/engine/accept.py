@@ -12,13 +12,20 @@ from runtime.errors import BusinessRefusal
 from runtime.expressions import ExpressionFailed
 
 
-class NotAccepted(BusinessRefusal):
+class Judged(BusinessRefusal):
+    """A result was judged and not taken."""
+
+    given: Json = None
+    """The result, which is kept for a replay."""
+
+
+class NotAccepted(Judged):
     """A result does not meet the checks of its step."""
 
     code = NOT_ACCEPTED
 
 
-class OutputFaulty(BusinessRefusal):
+class OutputFaulty(Judged):
     """A result does not have the form that its step declares."""
 
     code = "OUTPUT_FAULTY"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from contracts import Step, Usage
+from contracts import Step
 from runtime.bindings import resolve
 from runtime.engine.context import Run
 from runtime.engine.finish import Draft
@@ -37,4 +37,4 @@ async def ask_person(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft | 
     answer = await answer_to(run, unit)
     if answer is None:
         return Pause(unit.waiting)
-    return Draft({"answer": answer.value}, started_at=run.clock.now(), seconds=0.0, usage=Usage(steps=1))
+    return Draft({"answer": answer.value}, started_at=run.clock.now(), seconds=0.0)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from datetime import datetime, timedelta
 from typing import Any
 
-from contracts import Json, Problem, Step, StepMode
+from contracts import Problem, Step, StepMode
+from runtime.engine.accept import Judged
 from runtime.engine.ask import ask_person
-from runtime.engine.budget import enforce_budget
+from runtime.engine.budget import enforce_deadline
+from runtime.engine.conflict import Conflicts
 from runtime.engine.context import Run, failed
+from runtime.engine.costs import lost, needed_for
 from runtime.engine.delegation import ChildEnded, delegate_step
 from runtime.engine.direct import call_capability
 from runtime.engine.finish import KEEP, Draft, finish, finish_held
-from runtime.engine.journal import is_foreign
-from runtime.engine.other_way import form_of
+from runtime.engine.other_way import Way, form_of, next_way
 from runtime.engine.outcome import End, Outcome, Stop
 from runtime.engine.pause import Pause, write_pause
 from runtime.engine.questions import answer_to
+from runtime.engine.react.loop import reason
 from runtime.engine.recall import end_of
 from runtime.engine.result import Result
 from runtime.engine.retry import Next, decide
@@ -25,7 +27,6 @@ from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
 from runtime.errors import (
     BudgetExceeded,
-    BusinessRefusal,
     CapabilityFailed,
     LedgerError,
     SiliconError,
@@ -33,64 +34,58 @@ from runtime.errors import (
     surely_not,
 )
 from runtime.ledger.port import NewEvent
-from runtime.model.required import model_required
 from runtime.telemetry.context import working_on
-
-
-class VersionPassed(BusinessRefusal):
-    """A step wrote against a version that it names itself, and the stream has gone past it."""
-
-    code = VersionConflict.code
 
 
 async def run_unit(run: Run, step: Step, scope: Scope) -> Outcome:
     """Carry out one unit within the budget; every failed attempt is in the ledger before the next one begins."""
+    unit = run.view.unit(step.id, scope.index)
     if run.stopping:
+        run.account.end(unit)
         return Outcome(End.STOPPED)
     try:
-        enforce_budget(
-            run.order.budget, run.view.usage, under_way=run.under_way, now=run.clock.now(), deadline=run.order.deadline
-        )
+        enforce_deadline(run.order.deadline, run.clock.now())
+        if run.account.limits and step.mode is not StepMode.EMPLOYEE:
+            await run.account.take(unit, needed_for(run, form_of(step, unit)))
     except BudgetExceeded as error:
-        run.closing = True
+        run.account.end(unit)
+        run.close()
         return Outcome(End.LIMIT, problem=error.problem())
-    run.under_way += 1
+    except Stop:
+        run.account.end(unit)
+        return Outcome(End.STOPPED)
     try:
         with working_on(step=step.id if scope.index is None else f"{step.id}[{scope.index}]"):
-            return await _until_settled(run, step, scope)
+            async with run.in_progress(step):
+                return await _until_settled(run, step, scope)
     except Stop:
         return Outcome(End.STOPPED)
     finally:
-        run.under_way -= 1
+        run.account.end(unit)
 
 
 async def _until_settled(run: Run, step: Step, scope: Scope) -> Outcome:
-    """Carry the unit out as often as it takes.
-
-    Another one may write the same blackboard key or card first. The unit is then judged anew on what stands there now,
-    however often that happens: each time somebody's commit went in, so they all come to an end. Only a unit that was
-    judged anew and still names the version it named before is refused: the plan holds it to that version.
-    """
+    """Carry the unit out as often as it takes."""
     unit = run.view.unit(step.id, scope.index)
-    named: dict[str, Json] = {}
+    conflicts = Conflicts(run.journal)
     while True:
         try:
             return await _attempt(run, form_of(step, unit), unit, scope)
         except VersionConflict as conflict:
-            if not is_foreign(conflict, run.journal.stream) or await run.journal.moved_on():
-                raise
-            stream, expected = str(conflict.facts["stream"]), conflict.facts.get("expected")
-            if stream not in named or named[stream] != expected:
-                named[stream] = expected
+            refusal = await conflicts.refusal(conflict)
+            if refusal is None:
                 continue
-            settled = await _after_failure(run, step, unit, VersionPassed(conflict.message, **conflict.facts))
+            settled = await _after_failure(run, step, unit, scope, refusal)
         except LedgerError:
             raise
+        except BudgetExceeded as error:  # nothing was begun: the step goes on with a larger budget
+            run.close()
+            return Outcome(End.LIMIT, problem=error.problem())
         except SiliconError as error:
-            settled = await _after_failure(run, step, unit, error)
+            settled = await _after_failure(run, step, unit, scope, error)
         if settled is not None:
             return settled
-        named.clear()
+        conflicts = Conflicts(run.journal)
 
 
 async def _attempt(run: Run, step: Step, unit: Unit, scope: Scope) -> Outcome:
@@ -101,6 +96,8 @@ async def _attempt(run: Run, step: Step, unit: Unit, scope: Scope) -> Outcome:
             if answer is None
             else await finish_held(run, step, unit, scope, keep=answer.value == KEEP)
         )
+    if step.mode is StepMode.REACT:
+        return await reason(run, step, unit, scope)
     given = await _do(run, step, unit, scope)
     if isinstance(given, Pause):
         return await write_pause(run, step, unit, given)
@@ -115,46 +112,52 @@ async def _do(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft | Pause:
             return await delegate_step(run, step, unit, scope)
         case StepMode.ASK:
             return await ask_person(run, step, unit, scope)
-        case StepMode.REACT:
-            raise model_required(step.id)
-        case StepMode.PARALLEL:
-            raise CapabilityFailed(f"Step {step.id} is a group and cannot stand in for a single call.")
+        case StepMode.PARALLEL | StepMode.REACT:
+            raise CapabilityFailed(f"Step {step.id} is no single call and cannot stand in for one.")
 
 
-async def _after_failure(run: Run, step: Step, unit: Unit, error: SiliconError) -> Outcome | None:
+async def _after_failure(run: Run, step: Step, unit: Unit, scope: Scope, error: SiliconError) -> Outcome | None:
     """Record the failure and what follows from it; return the outcome when nothing does."""
     child = error if isinstance(error, ChildEnded) else None
     receipt = unit.held if unit.held is not None and unit.held.happened else None
     problem: Problem = error.problem()
     in_doubt = unit.intent is not None and unit.intent.open and not surely_not(problem.facts)
+    way = next_way(step, unit, problem, scope)
     decision = decide(
         problem, step=step, unit=unit, settings=run.settings, plan_revisions=run.view.revisions,
-        delegated=child is not None, patience_s=_patience_s(run),
-        happened=in_doubt or receipt is not None or (child is not None and child.happened),
+        way=way, delegated=child is not None, spent=step.mode is StepMode.REACT, patience_s=run.patience_s,
+        capped=child is not None and problem.code == BudgetExceeded.code,
+        happened=in_doubt or receipt is not None or (child is not None and child.happened)
+        or (unit.react is not None and unit.react.changed_the_world),
     )  # fmt: skip
     if decision.next_try_s is not None:
         problem = _put_off(problem, run.clock.now() + timedelta(seconds=decision.next_try_s))
-    more = _facts_of(receipt, child)
+    more, blobs = _facts_of(receipt, child), []
+    if decision.next is not Next.RETRY and receipt is None and not surely_not(problem.facts):
+        spent = lost(unit)
+        if spent is not None:
+            more["usage"] = spent.to_json()
+    if isinstance(error, Judged) and step.mode is StepMode.DIRECT:
+        more["given_sha256"], blob = run.journal.blob_of(error.given)
+        blobs.append(blob)
+    closes = decision.next is Next.GIVE_UP and run.branch == run.order.branch  # then nothing begins any more
+    narrowed = [] if closes else run.slow_down(problem)
     if decision.next is Next.GIVE_UP:
-        await run.journal.write(failed(step, unit.index, problem, final=True, **more))
+        await run.journal.write(failed(step, unit.index, problem, final=True, **more), *narrowed, blobs=blobs)
         return Outcome(end_of(problem), problem=problem)
-    events = [failed(step, unit.index, problem, final=False, **more)]
+    events = [failed(step, unit.index, problem, final=False, **more), *narrowed]
     if decision.next is Next.REVISE:
-        events.append(_revision(run, step, unit, problem, decision.change))
-    await run.journal.write(*events)
+        taken = way if decision.change != "again" else None
+        events.append(_revision(run, step, unit, problem, change=decision.change, way=taken))
+        if taken is not None and taken.skip:
+            why = f"it could not be done, and its other way is to go on without it: {problem.message}"
+            events.append(NewEvent("step.skipped", {"step": step.id, "index": unit.index, "why": why}))
+            await run.journal.write(*events, blobs=blobs)
+            return Outcome(End.SKIPPED)
+    await run.journal.write(*events, blobs=blobs)
     if decision.wait_s:
         await run.pause(decision.wait_s)
     return None
-
-
-def _patience_s(run: Run) -> float:
-    """Return how long the order can still wait for anything."""
-    order, left = run.order, [math.inf]
-    if order.deadline is not None:
-        left.append((order.deadline - run.clock.now()).total_seconds())
-    if order.budget.seconds is not None:
-        left.append(order.budget.seconds - run.view.usage.seconds)
-    return min(left)
 
 
 def _put_off(problem: Problem, moment: datetime) -> Problem:
@@ -174,20 +177,20 @@ def _facts_of(receipt: Result | None, child: ChildEnded | None) -> dict[str, Any
     if receipt is not None:
         facts["result"] = receipt.to_data()
     if child is not None:
-        facts["usage"] = child.report.usage.to_json()
+        facts["usage"] = child.spent.to_json()
         facts["sealed"] = list(child.report.evidence)
         facts["happened"] = child.happened
     return facts
 
 
-def _revision(run: Run, step: Step, unit: Unit, problem: Problem, change: str | None) -> NewEvent:
-    return NewEvent(
-        "plan.revised",
-        {
-            "revision": run.view.revisions + 1,
-            "step": step.id,
-            "index": unit.index,
-            "because": problem.message,
-            "change": change,
-        },
-    )
+def _revision(
+    run: Run, step: Step, unit: Unit, problem: Problem, *, change: str | None, way: Way | None
+) -> NewEvent:  # fmt: skip
+    data = {
+        "revision": run.view.revisions + 1,
+        "step": step.id,
+        "index": unit.index,
+        "because": problem.message,
+        "change": change,
+    }
+    return NewEvent("plan.revised", data if way is None else {**data, "way": way.number})

@@ -1,46 +1,46 @@
-"""Limits of an order, enforced before a step begins."""
+"""A limit that was reached: what it was, what is needed, and how the rest goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
+from decimal import Decimal
 
-from contracts import Budget, Usage
+from contracts import Budget, Limit, Usage
+from runtime.engine.amounts import SMALLEST, amounts_of, budget_of, shown, spent_of
 from runtime.errors import BudgetExceeded
 
 
-def enforce_budget(budget: Budget, spent: Usage, *, under_way: int, now: datetime, deadline: datetime | None) -> None:
-    """Return when one more step may begin.
-
-    Args:
-        under_way: steps that have begun and are not in `spent` yet; each will count as one.
-
-    Raises:
-        BudgetExceeded: a limit is reached; the facts name it.
-    """
-    for limit, most, so_far in _reached(budget, spent, under_way):
-        raise BudgetExceeded(
-            f"The budget of {limit} is used up ({so_far} of {most}). The finished steps are kept; "
-            f"a larger budget lets the rest go on from here.",
-            limit=limit, most=most, spent=so_far,
-        )  # fmt: skip
+def enforce_deadline(deadline: datetime | None, now: datetime) -> None:
+    """Return while the deadline has not passed; raise BudgetExceeded afterwards."""
     if deadline is not None and now >= deadline:
         raise BudgetExceeded(
             f"The deadline {deadline:%Y-%m-%d %H:%M} UTC has passed. The finished steps are kept.",
-            limit="deadline", most=deadline.isoformat(), spent=now.isoformat(),
+            limit=Limit.DEADLINE.value, most=deadline.isoformat(), spent=now.isoformat(),
         )  # fmt: skip
 
 
-def _reached(budget: Budget, spent: Usage, under_way: int) -> Iterator[tuple[str, str, str]]:
-    steps = spent.steps + under_way
-    if budget.steps is not None and steps >= budget.steps:
-        yield "steps", str(budget.steps), str(steps)
-    if budget.seconds is not None and spent.seconds >= budget.seconds:
-        yield "seconds", f"{budget.seconds:g}", f"{spent.seconds:.3f}"
-    tokens = spent.tokens_in + spent.tokens_out
-    if budget.tokens is not None and tokens >= budget.tokens:
-        yield "tokens", str(budget.tokens), str(tokens)
-    if budget.money is not None:
-        for money in spent.money:
-            if money.currency == budget.money.currency and money.amount >= budget.money.amount:
-                yield "money", str(budget.money), str(money)
+def enforce_budget(budget: Budget, spent: Usage) -> None:
+    """Return while something of every limit is left; raise BudgetExceeded otherwise."""
+    used = spent_of(spent, budget)
+    for limit, most in amounts_of(budget).items():
+        if used[limit] >= most:
+            raise exceeded(budget, spent, limit, needed=SMALLEST[limit], free=Decimal(0))
+
+
+def exceeded(budget: Budget, spent: Usage, limit: Limit, *, needed: Decimal, free: Decimal) -> BudgetExceeded:
+    """Return the error of something that takes more of a limit than is free, whose facts tell how much it takes."""
+    currency = budget.money.currency if budget.money else None
+    most, used = amounts_of(budget)[limit], spent_of(spent, budget)[limit]
+    told = {"most": shown(limit, most, currency), "spent": shown(limit, used, currency)}
+    if free <= 0 and used >= most:
+        why = f"The budget of {limit.value} is used up ({told['spent']} of {told['most']})."
+    else:
+        why = (
+            f"The budget of {limit.value} does not reach: up to {shown(limit, needed, currency)} may be needed, and of "
+            f"{told['most']} there are {shown(limit, max(free, Decimal(0)), currency)} left."
+        )
+    return BudgetExceeded(
+        f"{why} The finished steps are kept; with a larger budget the rest goes on from here: `silicon resume` takes "
+        f"--budget-{limit.value}.",
+        limit=limit.value, **told, needs=budget_of({limit: needed}, currency).to_json(),
+    )  # fmt: skip

@@ -10,11 +10,12 @@ from runtime.bindings import only_binding
 from runtime.capabilities.port import CapabilitySpec
 from runtime.engine.check_arguments import argument_faults, call_faults, type_of_value
 from runtime.engine.check_groups import group_faults
-from runtime.engine.check_names import GivesOf, Names, inside, names_of, near, one_output_of
-from runtime.engine.check_values import always, binding_faults, condition_faults
+from runtime.engine.check_names import PROBLEM_SCHEMA, GivesOf, Names, inside, names_of, near, one_output_of
+from runtime.engine.check_shape import shape_faults
+from runtime.engine.check_tools import tool_faults
+from runtime.engine.check_values import binding_faults, condition_faults
 from runtime.engine.fault import Path, PlanFault
-from runtime.engine.graph import rings
-from runtime.engine.other_way import other_way
+from runtime.engine.other_way import PROBLEM, other_ways
 from runtime.schema import SchemaFault, field_schema
 
 __all__ = ["PlanFault", "check_plan"]
@@ -27,6 +28,7 @@ def check_plan(
     gives_of: GivesOf,
     skills: Mapping[str, Mapping[str, Parameter]] | None = None,
     employees: Collection[str] | None = None,
+    merging: Collection[str] = (),
 ) -> list[PlanFault]:
     """Return every fault of the plan; an empty list means that it can run.
 
@@ -36,13 +38,14 @@ def check_plan(
         gives_of: the declared output fields of one run of a step.
         skills: the skills there are, with the parameters of their plans; None leaves them unchecked.
         employees: the employees there are; None leaves them unchecked.
+        merging: the keys of the blackboard that several may write at the same time.
     """
-    known = _Known(plan, specs, gives_of, skills, employees)
+    known = _Known(plan, specs, gives_of, skills, employees, merging)
     names = names_of(plan, gives_of)
     faults: list[PlanFault] = []
     for number, step in enumerate(plan.steps):
         faults += _step_faults(step, ("steps", number), names, known)
-    faults += _ring_faults(plan)
+    faults += shape_faults(plan)
     for number, source in enumerate(plan.accept):
         faults += condition_faults(source, ("accept", number), names)
     for name, value in plan.gives.items():
@@ -57,36 +60,22 @@ class _Known:
     gives_of: GivesOf
     skills: Mapping[str, Mapping[str, Parameter]] | None
     employees: Collection[str] | None
+    merging: Collection[str]
 
 
 def _step_faults(step: Step, path: Path, outer: Names, known: _Known) -> Iterator[PlanFault]:
     names = inside(outer, step)
-    yield from _after_faults(step, path, names, known.plan)
     yield from _who_faults(step.by, path, known)
     yield from _work_faults(step, path, names, known)
     yield from _time_faults(step, path, names)
     yield from _judging_faults(step, path, names, known)
     yield from _effect_faults(step, path, known)
     yield from _way_back_faults(step, path, outer, known)
-    yield from group_faults(step, path)
+    yield from group_faults(step, path, known.merging)
     ids = frozenset(branch.id for branch in step.parallel)
     for number, branch in enumerate(step.parallel):
         here = names.beside(ids - {branch.id})
         yield from _step_faults(branch, (*path, "parallel", number), here, known)
-
-
-def _after_faults(step: Step, path: Path, names: Names, plan: PlanDefinition) -> Iterator[PlanFault]:
-    steps = {other.id for other in plan.steps}
-    for number, name in enumerate(step.after):
-        place = (*path, "after", number)
-        if name == step.id:
-            yield PlanFault(place, f"`{name}` waits for itself.")
-        elif name in names.siblings:
-            yield PlanFault(place, f"`{name}` is a branch of the same group; branches run at the same time.")
-        elif name in names.groups and name not in steps:
-            yield PlanFault(place, f"`{name}` is a branch of `{names.groups[name]}`.", "Wait for the whole group.")
-        elif name not in steps:
-            yield PlanFault(place, f"There is no step `{name}` to wait for.", near(name, steps - {step.id}))
 
 
 def _who_faults(by: str | None, path: Path, known: _Known) -> Iterator[PlanFault]:
@@ -105,10 +94,7 @@ def _work_faults(step: Step, path: Path, names: Names, known: _Known) -> Iterato
         yield from binding_faults(_words(step.react), (*path, "react"), names)
     if step.ask is not None:
         yield from binding_faults(_words(step.ask.text), (*path, "ask"), names)
-    for number, name in enumerate(step.must_call):
-        if name not in known.specs:
-            what = f"There is no capability `{name}`."
-            yield PlanFault((*path, "must_call", number), what, near(name, known.specs), missing=name)
+    yield from tool_faults(step, path, known.specs, names)
     for name in step.material:
         if name not in step.arguments:
             yield PlanFault((*path, "material", name), f"There is no argument `{name}`.", near(name, step.arguments))
@@ -144,10 +130,6 @@ def _time_faults(step: Step, path: Path, names: Names) -> Iterator[PlanFault]:
         yield from _must_be(ValueType.ARRAY, step.for_each, (*path, "for_each"), outside)
     if step.when is not None:
         yield from condition_faults(step.when, (*path, "when"), outside)
-        if always(step.when) is False:
-            yield PlanFault(
-                (*path, "when"), f"`{step.id}` never runs: `{step.when}` is always false.", "Take the step out."
-            )
 
 
 def _must_be(wanted: ValueType, text: str, path: Path, names: Names) -> Iterator[PlanFault]:
@@ -211,25 +193,14 @@ def _way_back_faults(step: Step, path: Path, outer: Names, known: _Known) -> Ite
             names=names,
             known=known,
         )
-    other = other_way(step)
-    if step.otherwise is not None and other is not None:
-        place = (*path, "otherwise")
-        yield from _who_faults(step.otherwise.by, place, known)
-        yield from _call_faults(
-            other.use, other.skill, other.arguments, path=place, names=inside(outer, step), known=known
-        )
-
-
-def _ring_faults(plan: PlanDefinition) -> Iterator[PlanFault]:
-    number = {step.id: position for position, step in enumerate(plan.steps)}
-    for ring in rings(plan):
-        start = min(range(len(ring)), key=lambda at: number[ring[at]])
-        turned = (*ring[start:], *ring[:start], ring[start])
-        yield PlanFault(
-            ("steps", number[turned[0]]),
-            f"Steps wait for each other in a ring: {' → '.join(turned)}.",
-            "Take one of these dependencies out.",
-        )
+    names, place = inside(outer, step), path
+    for said, form in other_ways(step):
+        place = (*place, "otherwise")
+        if said.when is not None:
+            yield from condition_faults(said.when, (*place, "when"), names.with_({PROBLEM: PROBLEM_SCHEMA}))
+        if not said.skip:
+            yield from _who_faults(said.by, place, known)
+            yield from _call_faults(form.use, form.skill, form.arguments, path=place, names=names, known=known)
 
 
 def _words(text: str | dict[str, str]) -> Json:

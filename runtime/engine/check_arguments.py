@@ -46,7 +46,7 @@ def argument_faults(
         place = (*path, "with", name)
         yield from binding_faults(value, place, names)
         if name in parameters:
-            yield from _type_faults(callee, name, value, parameters[name], place=place, names=names)
+            yield from type_faults(callee, name, value, parameters[name], place=place, names=names)
         elif not open_arguments:
             yield PlanFault(place, f"`{callee}` has no parameter `{name}`.", near(name, parameters))
 
@@ -66,10 +66,11 @@ def type_of_value(value: Json, names: Names) -> ValueType:
     return ValueType.ANY
 
 
-def _type_faults(
+def type_faults(
     callee: str, name: str, value: Json, parameter: Parameter, *, place: Path, names: Names
 ) -> Iterator[PlanFault]:
-    if value is None and not parameter.must_be_given:
+    """Yield why a value, or what it is bound to, does not fit one parameter."""
+    if value is None and not parameter.required and parameter.default is None:
         return
     if any(texts_of(value)):
         source = type_of_value(value, names)

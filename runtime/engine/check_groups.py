@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from contracts import OutputMode, Step
 from runtime.engine.fault import Path, PlanFault
@@ -11,8 +11,8 @@ from runtime.engine.fault import Path, PlanFault
 READ, WRITE = "blackboard.read", "blackboard.write"
 
 
-def group_faults(group: Step, path: Path) -> Iterator[PlanFault]:
-    """Yield keys of the blackboard that one branch writes and another one reads or writes."""
+def group_faults(group: Step, path: Path, merging: Collection[str]) -> Iterator[PlanFault]:
+    """Yield keys of the blackboard that one branch writes and another one reads, or writes though they do not merge."""
     writers: dict[str, list[int]] = defaultdict(list)
     for number, branch in enumerate(group.parallel):
         for key in sorted(_keys(branch, WRITE)):
@@ -26,13 +26,13 @@ def group_faults(group: Step, path: Path) -> Iterator[PlanFault]:
                 f"`{branch.id}` reads `{key}` from the blackboard while `{writer}` writes it.",
                 "Move the reading step behind the group.",
             )
-        for key in sorted(_keys(branch, WRITE)):
+        for key in sorted(_keys(branch, WRITE).difference(merging)):
             first = writers[key][0]
             if first < number:
                 yield PlanFault(
                     place,
                     f"`{branch.id}` and `{group.parallel[first].id}` write `{key}` to the blackboard at the same time.",
-                    "Give each branch a key of its own.",
+                    "Give each branch a key of its own, or the key a merge rule under `blackboard` in org.yaml.",
                 )
 
 

@@ -17,6 +17,17 @@ GivesOf: TypeAlias = Callable[[Step], Mapping[str, Json] | None]
 """Returns the declared output fields of one run of a step, or None when nobody declared them."""
 
 UNKNOWN: Schema = {}
+_MAY_FAIL = "x-may-fail"
+"""Mark of a branch's schema: in the place of what it gives, `__error` may stand there."""
+PROBLEM_SCHEMA: Schema = {
+    "type": "object",
+    "properties": {
+        "code": {"type": "string"},
+        "category": {"type": "string"},
+        "message": {"type": "string"},
+        "facts": {"type": "object"},
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +117,18 @@ def output_of(step: Step, gives_of: GivesOf) -> Schema:
 def one_output_of(step: Step, gives_of: GivesOf) -> Schema:
     """Return the schema of what one run of the step gives."""
     if step.parallel:
-        return {"type": "object", "properties": {branch.id: output_of(branch, gives_of) for branch in step.parallel}}
+        return {"type": "object", "properties": {branch.id: _branch(branch, gives_of) for branch in step.parallel}}
     declared = gives_of(step)
     try:
         return json_schema_of(declared) if declared else UNKNOWN
     except SchemaFault:
         return UNKNOWN
+
+
+def _branch(step: Step, gives_of: GivesOf) -> Schema:
+    """Return what a later step sees of a branch: what it gives, or how it failed."""
+    output = output_of(step, gives_of)
+    return {**output, _MAY_FAIL: True} if output else output
 
 
 def walk(schema: Schema, name: str, path: Iterable[str | int]) -> Schema | NotThere:
@@ -143,6 +160,8 @@ def _item(schema: Schema, name: str, number: int) -> Schema | NotThere:
 
 def _field(schema: Schema, name: str, key: str) -> Schema | NotThere:
     kind, fields = schema.get("type"), schema.get("properties")
+    if key == "__error" and schema.get(_MAY_FAIL):
+        return PROBLEM_SCHEMA
     if kind == "array":
         return NotThere(f"`{name}` is a list and has no field `{key}`.", f"Write `{name}[0].{key}` for one item.")
     if isinstance(kind, str) and kind != "object":

@@ -5,22 +5,25 @@ A compensation was declared in the plan and approved together with its step, so 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
-from typing import cast
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from contracts import ErrorCategory, Json, Problem
-from runtime.bindings import resolve
-from runtime.capabilities.port import CallContext
+from contracts import Json, OrderId, Problem, Step
+from runtime.capabilities.port import CallContext, EffectRequest
+from runtime.engine.branches import steps_in
+from runtime.engine.cancelled import cancelled
 from runtime.engine.context import Run, clean_data, failed
-from runtime.engine.direct import draft_of
-from runtime.engine.finish import finish
+from runtime.engine.effects import look_up
 from runtime.engine.fold import fold_order
-from runtime.engine.other_way import form_of
-from runtime.engine.repeat import scope_of
+from runtime.engine.outcome import End, Outcome
+from runtime.engine.react.state import Call
+from runtime.engine.react.undo import undos_of
 from runtime.engine.result import Undo
 from runtime.engine.retry import backoff
+from runtime.engine.states import UnitState
+from runtime.engine.unsettled import settle
 from runtime.engine.view import OrderView, Unit
+from runtime.engine.withdraw import spent_by
 from runtime.errors import EffectInDoubt, LedgerError, NetworkFault, SiliconError, surely_not
 from runtime.ledger.port import NewEvent
 
@@ -33,35 +36,117 @@ class _Effect:
     step: str
     index: int | None
     undo: Undo
+    call: str = ""
+    """Of an effect that a model called: which call of the step it was."""
 
     @property
     def key(self) -> str:
         """Idempotency key of taking it back."""
         number = "" if self.index is None else f":{self.index}"
-        return f"{self.order_id.partition('/')[2]}:{self.step}{number}:undo"
+        return f"{self.order_id.partition('/')[2]}:{self.step}{number}{self.call and f':{self.call}'}:undo"
 
 
-async def compensate(run: Run) -> None:
+@dataclass(frozen=True, slots=True)
+class _Doubt:
+    """An effect of which nobody could or would say whether it happened."""
+
+    use: str
+    card: str | None
+    """Which asked."""
+
+    def __str__(self) -> str:
+        return self.use if self.card is None else f"{self.use} ({self.card})"
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a cancellation leaves, in the order and in those below."""
+
+    asked: tuple[str, ...]
+    """Cards on which a person is asked whether an effect happened; compensate again when they have answered."""
+    taken_back: int
+    standing: int
+    """Effects that could not be taken back."""
+    in_doubt: tuple[str, ...]
+    """Capabilities of whose effect nobody can tell, each with the card that asked."""
+
+
+async def compensate(run: Run) -> Left:
     """Take back every finished effect of the order and of the orders below it, where its step says how.
 
     Each attempt is recorded as `compensation.finished`, with `ok` and the problem where it did not work; one that
     fails does not keep the others from being tried. What an earlier run did is not done again.
     """
-    for unit in run.view.intents:
-        await _settle_intent(run, unit)
-    async for effect in _effects(run, run.view, str(run.order.order_id)):
-        if run.view.undone.get(effect.key) not in ("done", "failed"):
+    asked = await settle(run, run.view.units.values())
+    whole = await _whole(run)
+    below = await _take_all_back(run, whole, whole.units.values(), whole.children)
+    ends = [*run.view.undone.values(), *(end for end in below if isinstance(end, str))]
+    back = ends.count("done")
+    return Left(asked, back, len(ends) - back, tuple(str(end) for end in below if isinstance(end, _Doubt)))
+
+
+async def take_out(run: Run, branch: Step, index: int | None) -> Outcome:
+    """End one branch of a group that was cancelled alone: take its effects back, and record that it was cancelled.
+
+    It waits as long as only people can tell whether one of its effects happened.
+    """
+    steps = {step.id for step in steps_in(branch)}
+    asked = await settle(run, _units_of(run.view, steps, index), taken_out=True)
+    whole = await _whole(run)
+    units = _units_of(whole, steps, index)
+    await _take_all_back(run, whole, units, [unit.child.order_id for unit in units if unit.child is not None])
+    problem = cancelled(f"The branch {run.branch} was cancelled.", branch=run.branch)
+    own = run.view.unit(branch.id, index)
+    for unit in (*(unit for unit in _units_of(run.view, steps, index) if unit is not own), own):
+        if not (unit.state.settled or asked):
+            spent = await spent_by(run, unit)
+            event = failed(run.step(unit.step), unit.index, problem, final=True, usage=spent and spent.to_json())
+            await run.journal.write(event)
+            run.account.end(unit)
+    return Outcome(End.WAITING) if asked else Outcome(End.FAILED, problem=own.problem)
+
+
+def _units_of(view: OrderView, steps: Collection[str], index: int | None) -> list[Unit]:
+    return [unit for unit in view.units.values() if unit.step in steps and index in (None, unit.index)]
+
+
+async def _whole(run: Run) -> OrderView:
+    """Return the order's view with everything that snapshots leave out."""
+    return fold_order(await run.ledger.read(run.journal.stream))
+
+
+async def _take_all_back(
+    run: Run, whole: OrderView, units: Iterable[Unit], children: Sequence[OrderId]
+) -> list[_Doubt | str]:
+    """Take back what can be; return what nobody can tell about, and what came of taking back in orders below."""
+    others: list[_Doubt | str] = []
+    async for effect in _effects(run, whole, run.journal.stream, units, children):
+        if not isinstance(effect, _Effect):
+            others.append(effect)
+        elif run.view.undone.get(effect.key) not in ("done", "failed"):
             await _take_back(run, effect)
+    return others
 
 
-async def _effects(run: Run, view: OrderView, order_id: str) -> AsyncIterator[_Effect]:
-    """Yield what can be taken back, the last finished first; orders that were not finished come before."""
-    finished = [view.units[key] for key in view.finished]
+async def _effects(
+    run: Run, view: OrderView, order_id: str, units: Iterable[Unit], children: Sequence[OrderId]
+) -> AsyncIterator[_Effect | _Doubt | str]:
+    """Yield what these units did that can be taken back, the last finished first.
+
+    What orders did that were not finished comes before.
+    """
+    among = {(unit.step, unit.index): unit for unit in units}
+    finished = [among[key] for key in view.finished if key in among]
     ended = {unit.result.order_id for unit in finished if unit.result}
-    for child in reversed([child for child in view.children if child not in ended]):
+    for child in reversed([child for child in children if child not in ended]):
         async for effect in _below(run, child):
             yield effect
-    for unit in reversed(finished):
+    begun = [unit for key, unit in among.items() if unit.react is not None and key not in view.finished]
+    for doubt in _doubts_of(among.values()):
+        yield doubt
+    for unit in (*reversed(begun), *reversed(finished)):
+        for call, undo in undos_of(unit):
+            yield _Effect(order_id, unit.step, unit.index, undo, call)
         result = unit.result
         if result is not None and result.undo is not None:
             yield _Effect(order_id, unit.step, unit.index, result.undo)
@@ -70,11 +155,26 @@ async def _effects(run: Run, view: OrderView, order_id: str) -> AsyncIterator[_E
                 yield effect
 
 
-async def _below(run: Run, child: str) -> AsyncIterator[_Effect]:
+async def _below(run: Run, child: str) -> AsyncIterator[_Effect | _Doubt | str]:
     view = fold_order(await run.ledger.read(str(child)))
-    async for effect in _effects(run, view, str(child)):
-        if effect.key not in view.undone:  # a cancelled order took its own back
+    async for effect in _effects(run, view, str(child), view.units.values(), view.children):
+        if not isinstance(effect, _Effect) or effect.key not in view.undone:  # a cancelled order took its own back
             yield effect
+    for end in view.undone.values():
+        yield end
+
+
+def _doubts_of(units: Iterable[Unit]) -> Iterator[_Doubt]:
+    """Yield the effects that were given up on while nobody knew whether they had happened."""
+    for unit in units:
+        calls = unit.react.calls if unit.react is not None else ()
+        given_up: list[Unit | Call] = [call for call in calls if call.failed and call.in_doubt]
+        if unit.state is UnitState.FAILED and unit.intent is not None and unit.intent.open and unit.result is None:
+            given_up.append(unit)
+        for each in given_up:
+            assert each.intent is not None
+            card = each.problem.facts.get("card") if each.problem is not None else None
+            yield _Doubt(each.intent.use, None if card is None else str(card))
 
 
 async def _take_back(run: Run, effect: _Effect) -> None:
@@ -83,7 +183,9 @@ async def _take_back(run: Run, effect: _Effect) -> None:
         spec = run.router.spec(effect.undo.use)
         begun = run.view.undone.get(effect.key) == "intended"
         if not begun and spec.effect.needs_gate:
-            await run.journal.write(NewEvent("compensation.intended", _data(effect)))
+            instance = run.router.instance(effect.undo.use)
+            sent_to = {} if instance is None else {"instance": instance}
+            await run.journal.write(NewEvent("compensation.intended", {**_data(effect), **sent_to}))
         if not (begun and await _did_happen(run, effect)):
             await _call(run, effect)
     except LedgerError:
@@ -97,19 +199,29 @@ async def _take_back(run: Run, effect: _Effect) -> None:
 async def _did_happen(run: Run, effect: _Effect) -> bool:
     """Tell whether a compensation that was announced took place; raise EffectInDoubt when nobody can."""
     spec = run.router.spec(effect.undo.use)
-    if not spec.can_look_up:
+    if not spec.can_look_up or await _sent_elsewhere(run, effect):
         raise EffectInDoubt(
             f"{effect.undo.use} was begun to take back step {effect.step}, and nobody knows whether it happened. "
             f"Look at the other side and mend it by hand.",
             step=effect.step, key=effect.key,
         )  # fmt: skip
-    found = await run.router.lookup(effect.undo.use, effect.undo.arguments, _context(run, effect))
-    return found is not None
+    undo = EffectRequest(run.order, effect.step, spec, effect.undo.arguments, effect.key, cancelled=True)
+    return await look_up(run, undo, _context(run, effect)) is not None
+
+
+async def _sent_elsewhere(run: Run, effect: _Effect) -> bool:
+    """Whether it was sent to a local service of another home, of which the one here knows nothing."""
+    for event in await run.ledger.read(run.journal.stream):
+        data = event.data or {}
+        if event.type == "compensation.intended" and data.get("key") == effect.key:
+            return data.get("instance") not in (None, run.router.instance(effect.undo.use))
+    return False
 
 
 async def _call(run: Run, effect: _Effect) -> None:
     for tried in range(run.settings.network_retries + 1):
         try:
+            await run.still_held()
             await run.router.call(effect.undo.use, effect.undo.arguments, _context(run, effect), timeout_s=None)
             return
         except LedgerError:
@@ -140,38 +252,3 @@ def _data(effect: _Effect) -> dict[str, Json]:
         "use": effect.undo.use,
         "arguments": dict(effect.undo.arguments),
     }
-
-
-async def _settle_intent(run: Run, unit: Unit) -> None:
-    """Find out about an effect that the cancellation met in the middle, so that it can be taken back if it happened."""
-    intent, step = unit.intent, run.step(unit.step)
-    assert intent is not None and intent.open
-    try:
-        spec = run.router.spec(intent.use)
-        if not spec.can_look_up:
-            raise EffectInDoubt(
-                f"The execution was cancelled while {intent.use} of step {unit.step} was under way, and nobody knows "
-                f"whether it happened. Look at the other side.",
-                step=unit.step, key=intent.key,
-            )  # fmt: skip
-        scope = await scope_of(run, step, unit.index)
-        step = form_of(step, unit)
-        arguments = cast("dict[str, Json]", resolve(dict(step.arguments), scope.values))
-        context = CallContext(order=run.order, step=step.id, key=intent.key, attempt=unit.attempt, now=run.clock.now())
-        found = await run.router.lookup(intent.use, arguments, context)
-    except LedgerError:
-        raise
-    except SiliconError as error:
-        await run.journal.write(failed(step, unit.index, error.problem(), final=True))
-        return
-    if found is None:
-        message = f"Step {unit.step} was cancelled before its effect took place."
-        await run.give_up(step, unit.index, cancelled(message, happened="no"))
-        return
-    draft = draft_of(found, started_at=context.now, seconds=0.0, use=intent.use, happened=True)
-    await finish(run, step, unit, scope, replace(draft, confirmed=True))
-
-
-def cancelled(message: str, **facts: Json) -> Problem:
-    """Return the problem of what was cancelled."""
-    return Problem(code="CANCELLED", category=ErrorCategory.PERMISSION, message=message, facts=facts)

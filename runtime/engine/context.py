@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import ChainMap
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Coroutine
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from contracts import Problem, Step, TaskOrder
+from contracts import Limit, Problem, Step, StepMode, TaskOrder
 from runtime.blackboard.port import Blackboard
 from runtime.canonical import clean
 from runtime.capabilities.port import Gate, Sandbox
 from runtime.capabilities.router import Router
 from runtime.clock import Clock
+from runtime.draining import Steps
+from runtime.engine.account import Account
+from runtime.engine.branches import is_in
+from runtime.engine.flights import Flights
+from runtime.engine.flow import Flow
+from runtime.engine.interrupt import Interrupter
 from runtime.engine.journal import Journal
-from runtime.engine.outcome import Stop
+from runtime.engine.pace import sign_of
 from runtime.engine.parallel import stop_all
 from runtime.engine.ports import Delegate
 from runtime.engine.scope import Outputs, Scope
 from runtime.engine.view import OrderView, Unit
+from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Blobs, Ledger, NewEvent, Store
+from runtime.model.port import Model
 from runtime.settings.groups import EngineSettings
 
 T = TypeVar("T")
-POLL_S = 0.1
-"""How often a call in progress looks whether the execution was cancelled."""
 
 
 @dataclass
@@ -48,10 +56,46 @@ class Run:
     sleep: Callable[[float], Awaitable[None]]
     grace_s: float
     """How long an effect in progress gets to end after a cancel."""
-    closing: bool = False
-    """Whether nothing new starts any more."""
-    under_way: int = 0
-    """Units that have begun and are not counted in the usage yet."""
+    steps: Steps
+    """Those in progress, and whether one may begin in this process."""
+    flow: Flow
+    """What all parts of the run move together, whatever branch they are in."""
+    account: Account
+    """What the order may still spend."""
+    still_held: StillHeld = always
+    """Asked before each effect."""
+    interrupter: Interrupter = field(init=False)
+    """Stops calls in progress after a cancel."""
+    model: Model | None = None
+    """Who reasons in steps that ask for it."""
+    flights: Flights = field(default_factory=Flights)
+    """Reads in progress, which identical ones join."""
+    cancelled_branches: Callable[[], Collection[str]] = tuple
+    """Branches that were asked to stop, by name."""
+    branch: str = ""
+    """The branch that is being carried out, by its name; empty outside of groups."""
+
+    def __post_init__(self) -> None:
+        self.interrupter = Interrupter(self.cancelled)
+
+    @property
+    def closing(self) -> bool:
+        """Whether nothing new starts any more."""
+        return self.flow.closing
+
+    def close(self) -> None:
+        """Let nothing new start; what runs is waited for."""
+        self.flow.closing = True
+        self.account.wake()
+
+    def within(self, branch: str) -> Run:
+        """Return the run as one branch sees it: the same work, which also stops when that branch is cancelled."""
+        name, whole = self.journal.branches[branch], self.cancelled
+
+        def cancelled() -> bool:
+            return whole() or is_in(name, self.cancelled_branches())
+
+        return replace(self, branch=name, cancelled=cancelled)
 
     @property
     def ledger(self) -> Ledger:
@@ -67,6 +111,31 @@ class Run:
     def stopping(self) -> bool:
         """Whether no unit may begin."""
         return self.closing or self.cancelled()
+
+    def slow_down(self, problem: Problem) -> list[NewEvent]:
+        """Let fewer steps of the plan be in progress after a failed attempt.
+
+        Returns what tells of it, where the plan could have run wider; it belongs into the append of the failure.
+        """
+        pace, sign = self.flow.pace, sign_of(problem)
+        before = pace.take(sign)
+        if pace.width >= min(before, len(self.order.plan.steps)):
+            return []
+        return [NewEvent("dispatch.narrowed", {"from": before, "to": pace.width, "because": f"{sign}: {problem.code}"})]
+
+    def in_progress(self, step: Step) -> AbstractAsyncContextManager[None]:
+        """Return what lies around the work on a unit; a step that another employee does is in progress in its order."""
+        return nullcontext() if step.mode is StepMode.EMPLOYEE else self.steps
+
+    @property
+    def patience_s(self) -> float:
+        """How long the order can still wait for anything."""
+        left = [math.inf]
+        if self.order.deadline is not None:
+            left.append((self.order.deadline - self.clock.now()).total_seconds())
+        if Limit.SECONDS in self.account.limits:
+            left.append(float(self.account.free(Limit.SECONDS)))
+        return min(left)
 
     def step(self, step_id: str) -> Step:
         """Return the step of the plan, or branch, of that id."""
@@ -99,16 +168,11 @@ class Run:
         Raises:
             Stop: it was stopped.
         """
-        task = asyncio.ensure_future(work)
+        if grace_s is not None:
+            return await self.interrupter.run(work, grace_s=grace_s)
+        task = asyncio.ensure_future(work)  # of its own, so that orders below orders do not pile up on one stack
         try:
-            while not task.done():
-                await asyncio.wait({task}, timeout=POLL_S)
-                if not task.done() and grace_s is not None and self.cancelled():
-                    await asyncio.wait({task}, timeout=grace_s)
-                    break
-            if task.done():
-                return task.result()
-            raise Stop
+            return await task
         finally:
             await stop_all([task])
 

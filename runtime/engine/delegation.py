@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import cast
+from typing import Any, cast
 
 from pydantic import ValidationError
 
-from contracts import Action, CardId, Json, OrderState, Problem, StatusReport, Step, TaskOrder
+from contracts import Action, Budget, CardId, Json, OrderState, Problem, StatusReport, Step, TaskOrder, Usage
 from runtime.bindings import BindingFault, Reference, references, resolve
 from runtime.canonical import to_bytes
+from runtime.engine.branches import path_of
 from runtime.engine.context import Run, clean_data
+from runtime.engine.extension import remaining
 from runtime.engine.finish import Draft
-from runtime.engine.fold import fold_order
+from runtime.engine.grants import first_grant, grant_again, more
 from runtime.engine.guards import guard_chain
 from runtime.engine.outcome import Stop
 from runtime.engine.pause import Pause
+from runtime.engine.resume import open_view
 from runtime.engine.scope import Scope
 from runtime.engine.source import source_of
 from runtime.engine.states import UnitState
 from runtime.engine.view import Unit
-from runtime.errors import CapabilityFailed, CapabilityTimeout, InvalidArguments, SiliconError
+from runtime.engine.way_back import with_way_back
+from runtime.engine.withdraw import spent_so_far, withdraw
+from runtime.errors import BudgetExceeded, CapabilityFailed, CapabilityTimeout, InvalidArguments, SiliconError
 from runtime.ledger.port import NewEvent
+from runtime.plain_words import in_plain_words
 
 
 class ChildEnded(SiliconError):
@@ -30,18 +36,24 @@ class ChildEnded(SiliconError):
 
     code = "ORDER_FAILED"
 
-    def __init__(self, report: StatusReport, step: str, *, happened: bool) -> None:
+    def __init__(self, report: StatusReport, step: str, *, spent: Usage, happened: bool) -> None:
         super().__init__(f"The order of step {step} ended {report.state.value}.", order_id=str(report.order_id))
         self.report = report
+        self.spent = spent
+        """What it spent that no event of this order counts yet."""
         self.happened = happened
         """Whether it carried out an effect before it ended; another way would then be a second execution."""
 
     def problem(self) -> Problem:
         """Return the child's own problem, so that the reason is not lost on the way up."""
-        error = self.report.error
+        error, asks = self.report.error, self.report.asks
         if error is None:
             return super().problem()
-        return error.model_copy(update={"facts": {**error.facts, "order_id": str(self.report.order_id)}})
+        facts = {**error.facts, "order_id": str(self.report.order_id)}
+        if asks is not None:  # what it asks for is what has to be free here
+            facts["needs"] = remaining(self.report, asks.least).to_json()
+            facts["asked"] = remaining(self.report, asks.asked).to_json()
+        return error.model_copy(update={"facts": facts})
 
 
 async def delegate_step(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft | Pause:
@@ -53,22 +65,28 @@ async def delegate_step(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft
     if run.delegate is None:
         raise CapabilityFailed(f"Step {step.id} is another employee's work, and orders cannot be passed on from here.")
     started_at = run.clock.now()
-    child = await _recorded(run, unit) if unit.child is not None else await _dispatch(run, step, unit, scope)
-    report = await _carried_out(run, step, child)
+    if unit.child is None:
+        child = await _dispatch(run, step, unit, scope)
+    else:
+        child = await recorded(run, unit)
+        child = child.model_copy(update={"budget": await grant_again(run, step, unit)})
+    report = await _within_grants(run, step, unit, child)
     if report.state in (OrderState.WAITING, OrderState.RUNNING):
-        return Pause(tuple(report.waiting_for))
+        return Pause(tuple(report.waiting_for), usage=await spent_so_far(run, unit))
     if report.state is OrderState.CANCELLED and run.cancelled():
         raise Stop
-    source = source_of(fold_order(await run.ledger.read(str(child.order_id))))
+    source = await source_of(await open_view(run.ledger, str(child.order_id)))
+    assert unit.child is not None
+    spent = report.usage.since(unit.child.counted)
     if report.state is not OrderState.DONE:
-        raise ChildEnded(report, step.id, happened=source.changed_the_world)
+        raise ChildEnded(report, step.id, spent=spent, happened=source.changed_the_world)
     return Draft(
         output=report.output,
         started_at=started_at,
-        seconds=report.usage.seconds,
+        seconds=spent.seconds,
         query_sha256=source.query_sha256,
         data_sha256=source.data_sha256,
-        usage=report.usage,
+        usage=spent,
         uses=source.uses,
         order_id=child.order_id,
         sealed=report.evidence,
@@ -76,7 +94,21 @@ async def delegate_step(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft
     )
 
 
-async def _carried_out(run: Run, step: Step, child: TaskOrder) -> StatusReport:
+async def _within_grants(run: Run, step: Step, unit: Unit, child: TaskOrder) -> StatusReport:
+    """Return the report of the order, which gets more each time it stops at a limit and there is more for it."""
+    before = None
+    while True:
+        report = await _carried_out(run, step, unit, child)
+        try:
+            budget = await more(run, step, unit, report, before=before)
+        except (BudgetExceeded, Stop):  # there is nothing more for it: it ended as its report says
+            return report
+        if budget is None:
+            return report
+        before, child = report.usage, child.model_copy(update={"budget": budget})
+
+
+async def _carried_out(run: Run, step: Step, unit: Unit, child: TaskOrder) -> StatusReport:
     """Return the child's report; raise ChildEnded when its time is up, which its own stream does not know."""
     assert run.delegate is not None
     try:
@@ -84,10 +116,13 @@ async def _carried_out(run: Run, step: Step, child: TaskOrder) -> StatusReport:
             return await run.interruptible(run.delegate.carry_out(child), grace_s=None)
     except TimeoutError:
         late = CapabilityTimeout(f"The order of step {step.id} took longer than {step.timeout_s:g} s and was stopped.")
-    view = fold_order(await run.ledger.read(str(child.order_id)))
+    usage = await withdraw(run, child.order_id)
+    view = await open_view(run.ledger, str(child.order_id))
     below = any(unit.state is UnitState.DISPATCHED for unit in view.units.values())
-    report = StatusReport(order_id=child.order_id, state=OrderState.FAILED, usage=view.usage, error=late.problem())
-    raise ChildEnded(report, step.id, happened=below or view.changed_the_world)
+    report = StatusReport(order_id=child.order_id, state=OrderState.FAILED, usage=usage, error=late.problem())
+    assert unit.child is not None
+    spent = usage.since(unit.child.counted)
+    raise ChildEnded(report, step.id, spent=spent, happened=below or view.changed_the_world)
 
 
 async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder:
@@ -99,10 +134,15 @@ async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder
     else:
         arguments = cast("dict[str, Json]", resolve(dict(step.arguments), scope.values))
         child = run.delegate.order_for(run.order, step, arguments, index=unit.index, learnt=learnt)
+    child = with_way_back(child, step, scope)
     if step.inherit:
         child = child.model_copy(update={"context": {**child.context, **_inherited(step, scope)}})
+    child = child.model_copy(update={"path": path_of(run.order, step.id, unit.index), "branch": run.branch})
     guard_chain(child, run.settings)
-    data = {"step": step.id, "index": unit.index, "order_id": str(child.order_id)}
+    child = child.model_copy(update={"budget": await first_grant(run, step, unit)})
+    data: dict[str, Any] = {"step": step.id, "index": unit.index, "order_id": str(child.order_id)}
+    if child.budget != Budget():
+        data["granted"] = child.budget.to_json()
     text = to_bytes(child.to_json())
     if len(text) <= run.settings.inline_output:
         await run.journal.write(NewEvent("step.dispatched", {**data, "order": child.to_json()}))
@@ -137,7 +177,7 @@ def _approved_order(run: Run, step: Step, unit: Unit, scope: Scope, learnt: str 
     except ValidationError as error:
         raise InvalidArguments(
             f"order of step {step.id} must be an action of a decided card; {step.order} is not: "
-            f"{error.errors()[0]['msg']}."
+            f"it {in_plain_words(error.errors()[0])}."
         ) from None
     does = step.model_copy(
         update={
@@ -166,7 +206,8 @@ def _card_of(step: Step, scope: Scope) -> CardId:
     return CardId(card)
 
 
-async def _recorded(run: Run, unit: Unit) -> TaskOrder:
+async def recorded(run: Run, unit: Unit) -> TaskOrder:
+    """Return the order that the unit became."""
     assert unit.child is not None
     if unit.child.order is not None:
         return TaskOrder.read(unit.child.order)

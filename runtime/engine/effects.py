@@ -16,7 +16,9 @@ from runtime.capabilities.port import (
     Waiting,
 )
 from runtime.engine.context import Run
+from runtime.engine.costs import costs_of, reserved
 from runtime.engine.pause import Pause
+from runtime.engine.react.state import Call
 from runtime.engine.retry import backoff
 from runtime.engine.view import Intent, Unit
 from runtime.errors import (
@@ -42,7 +44,7 @@ class EffectRefused(PermissionRefused):
 
 
 async def call_effect(
-    run: Run, step: Step, unit: Unit, request: EffectRequest, context: CallContext
+    run: Run, step: Step, unit: Unit | Call, request: EffectRequest, context: CallContext
 ) -> CallResult | Waiting | Pause:
     """Carry the effect out, or say that people have to be asked first.
 
@@ -53,7 +55,7 @@ async def call_effect(
     leaves the intent open, so that nobody goes on before it is settled.
     """
     if unit.intent is not None and unit.intent.open:
-        settled = await _find_out(run, step, unit, request, context)
+        settled = await find_out(run, step, unit, request, context)
         if settled is not None:
             return settled
     if unit.intent is not None and _same(unit.intent, request):
@@ -65,7 +67,10 @@ async def call_effect(
     return await _call(run, step, unit, request, context)
 
 
-async def _call(run: Run, step: Step, unit: Unit, request: EffectRequest, context: CallContext) -> CallResult | Pause:
+async def _call(
+    run: Run, step: Step, unit: Unit | Call, request: EffectRequest, context: CallContext
+) -> CallResult | Pause:
+    await run.still_held()
     call = run.router.call(request.spec.name, request.arguments, context, timeout_s=step.timeout_s)
     try:
         answer = await run.interruptible(call, grace_s=run.grace_s)
@@ -81,14 +86,14 @@ async def _call(run: Run, step: Step, unit: Unit, request: EffectRequest, contex
     except SiliconError as error:
         if surely_not(error.facts):
             raise
-        settled = await _find_out(run, step, unit, request, context)
+        settled = await find_out(run, step, unit, request, context)
         if settled is None:
             error.facts["happened"] = "no"
             raise
         return settled
 
 
-async def _authorise(run: Run, step: Step, unit: Unit, request: EffectRequest) -> Pause | None:
+async def _authorise(run: Run, step: Step, unit: Unit | Call, request: EffectRequest) -> Pause | None:
     answer = await run.gate.authorise(replace(request, pending=cards_among(() if unit.doubts else unit.waiting)))
     match answer:
         case Waiting():
@@ -101,43 +106,60 @@ async def _authorise(run: Run, step: Step, unit: Unit, request: EffectRequest) -
 
 
 async def _announce(
-    run: Run, step: Step, unit: Unit, request: EffectRequest, *, card: str | None, allowed: Allowed | None = None
+    run: Run, step: Step, unit: Unit | Call, request: EffectRequest, *, card: str | None, allowed: Allowed | None = None
 ) -> None:
     """Commit the intent, with the approval marked as used, before anything is sent."""
     arguments = clean(request.arguments)
+    shown = run.journal.redact(arguments)
+    digest, blob = run.journal.blob_of(shown)
+    apart = len(blob) > run.settings.inline_output
+    called = {"call": unit.id} if isinstance(unit, Call) else {}
     intent = NewEvent(
-        "effect.intended",
+        "call.intended" if called else "effect.intended",
         {
             "step": step.id,
             "index": unit.index,
+            **called,
             "attempt": unit.attempt,
             "key": request.key,
             "use": request.spec.name,
-            "arguments": arguments,
+            **({"stored_sha256": digest} if apart else {"arguments": shown}),
             "arguments_sha256": sha256(arguments),
             "capability_sha256": request.spec.sha256,
             "card": card,
+            **({"reserved": reserved(costs)} if (costs := costs_of(run, step, request.spec)) else {}),
+            **({"instance": instance} if (instance := run.router.instance(request.spec.name)) else {}),
         },
     )
-    await run.journal.write(intent, appends=allowed.appends if allowed else ())
+    await run.journal.write(intent, appends=allowed.appends if allowed else (), blobs=[blob] if apart else ())
 
 
-async def _find_out(
-    run: Run, step: Step, unit: Unit, request: EffectRequest, context: CallContext
+async def find_out(
+    run: Run, step: Step, unit: Unit | Call, request: EffectRequest, context: CallContext
 ) -> CallResult | Pause | None:
     """Return what the effect gave if it happened, None if it did not, or that a person is asked."""
     if request.spec.can_look_up:
         try:
-            return await look_up(run, request, context)
+            if _can_tell(run, unit, request):
+                return await look_up(run, request, context)
         except CapabilityFailed:
             pass  # it cannot be told: a person is asked
     answer = await run.gate.in_doubt(replace(request, pending=cards_among(unit.doubts)))
     if isinstance(answer, Waiting):
         return Pause(tuple(answer.ids), appends=answer.appends, in_doubt=True)
-    return CallResult(output=CONFIRMED, evidence=[_confirmation(run, step, unit, request)]) if answer else None
+    if not answer:
+        return None
+    told = [_confirmation(run, step, unit, request)]
+    return CallResult(output=CONFIRMED, evidence=told, data_sha256=sha256(clean(request.arguments)))
 
 
-def _confirmation(run: Run, step: Step, unit: Unit, request: EffectRequest) -> EvidenceItem:
+def _can_tell(run: Run, unit: Unit | Call, request: EffectRequest) -> bool:
+    """Whether the one asked is the one called: a local service of another home knows nothing of what this one did."""
+    called = unit.intent.instance if unit.intent is not None else None
+    return called is None or called == run.router.instance(request.spec.name)
+
+
+def _confirmation(run: Run, step: Step, unit: Unit | Call, request: EffectRequest) -> EvidenceItem:
     return EvidenceItem(
         kind=EvidenceKind.RECEIPT,
         at=run.clock.now(),
@@ -152,15 +174,16 @@ async def look_up(run: Run, request: EffectRequest, context: CallContext) -> Cal
     """Ask the capability whether the effect with this key happened.
 
     "It is not there" is believed only when it is said twice, `engine.settle_s` apart: the service may still be at work
-    on a call whose answer was lost.
+    on a call whose answer was lost. A cancellation ends the asking, unless it is what asks.
 
     Raises:
         CapabilityFailed: it cannot be told.
+        Stop: the execution is being cancelled.
     """
     found = await _look(run, request, context)
     if found is not None:
         return found
-    await run.pause(run.settings.settle_s)
+    await _wait(run, request, run.settings.settle_s)
     return await _look(run, request, context)
 
 
@@ -169,13 +192,17 @@ async def _look(run: Run, request: EffectRequest, context: CallContext) -> CallR
     for tried in range(run.settings.network_retries + 1):
         try:
             asking = run.router.lookup(request.spec.name, request.arguments, context)
-            return await run.interruptible(asking, grace_s=run.grace_s)
+            return await run.interruptible(asking, grace_s=None if request.cancelled else run.grace_s)
         except NetworkFault as fault:
             wait_s = backoff(tried, fault.problem(), run.settings)
             if tried == run.settings.network_retries or wait_s is None:
                 raise
-            await run.pause(wait_s)
+            await _wait(run, request, wait_s)
     raise AssertionError("unreachable")
+
+
+async def _wait(run: Run, request: EffectRequest, seconds: float) -> None:
+    await (run.sleep(seconds) if request.cancelled else run.pause(seconds))
 
 
 def cards_among(ids: Iterable[str]) -> tuple[CardId, ...]:

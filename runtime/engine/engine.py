@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
 
 from contracts import OrderState, Problem, SlotAllocation, StatusReport, TaskOrder
 from runtime.blackboard.port import Blackboard
+from runtime.canonical import to_bytes
 from runtime.capabilities.port import Gate, Sandbox
 from runtime.capabilities.router import Router
 from runtime.clock import Clock
-from runtime.engine.compensate import cancelled as cancelled_problem
-from runtime.engine.compensate import compensate
+from runtime.draining import Steps
+from runtime.engine.account import Account
+from runtime.engine.amounts import is_more
+from runtime.engine.branches import is_in
+from runtime.engine.cancelled import cancelled as cancelled_problem
+from runtime.engine.compensate import Left, compensate
 from runtime.engine.context import Run
-from runtime.engine.fold import fold_order
+from runtime.engine.flow import Flow
 from runtime.engine.guards import RecursionStopped, guard_chain
-from runtime.engine.journal import Journal, Redact
-from runtime.engine.ports import Delegate
+from runtime.engine.journal import SNAPSHOT_EVENTS, Journal, Redact
+from runtime.engine.pace import Pace
+from runtime.engine.ports import Delegate, SlotFiles
 from runtime.engine.report import report, report_on
+from runtime.engine.resume import open_view
 from runtime.engine.schedule import carry_out_plan
 from runtime.engine.scope import Outputs
+from runtime.engine.shares import promised
 from runtime.engine.view import OrderView
-from runtime.errors import InvalidArguments
+from runtime.engine.withdraw import settle_below
+from runtime.errors import InvalidArguments, NotStorable
+from runtime.ledger.facts import PAYLOAD_BYTES
+from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Lease, NewEvent, Store
+from runtime.model.port import Model
 from runtime.schema import fault_of, json_schema_of_parameters
 from runtime.settings.groups import EngineSettings
 from runtime.telemetry.context import working_on
+
+LARGEST_OUTPUT = PAYLOAD_BYTES - 1024 * 1024
+"""Bytes of output that a report can carry, so that it fits into its events."""
 
 _REOPENED = (OrderState.FAILED, OrderState.PARTIAL)
 
@@ -40,13 +56,20 @@ class Engine:
         reopen: let orders that failed or reached a limit go on where they stopped, with the budget they are given now.
         sleep: waits between retries.
         grace_s: how long an effect in progress gets to end after a cancel.
+        steps: lets each step begin, or holds it back where this process is about to end.
+        model: who reasons in `react` steps; without one they fail with MODEL_REQUIRED.
+        snapshot_events: after how many events of an order's stream a snapshot of it is taken.
+        cancelled_branches: names of the branches that were asked to stop; polled like `cancelled`.
+        still_held: asked before each effect; raises StaleWriter when the leases may have run out and cannot be renewed.
     """
 
     def __init__(
         self, *, store: Store, router: Router, gate: Gate, clock: Clock, settings: EngineSettings,
         blackboard: Blackboard, delegate: Delegate | None, leases: Sequence[Lease], cancelled: Callable[[], bool],
         redact: Redact, reopen: bool = False, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        grace_s: float = 2.0,
+        grace_s: float = 2.0, steps: Steps | None = None, model: Model | None = None,
+        snapshot_events: int = SNAPSHOT_EVENTS,
+        cancelled_branches: Callable[[], Collection[str]] = tuple, still_held: StillHeld = always,
     ) -> None:  # fmt: skip
         self._store = store
         self._router = router
@@ -61,43 +84,72 @@ class Engine:
         self._reopen = reopen
         self._sleep = sleep
         self._grace_s = grace_s
+        self._steps = steps or Steps()
+        self._model = model
+        self._snapshot_events = snapshot_events
+        self._cancelled_branches = cancelled_branches
+        self._still_held = still_held
 
     async def run(
         self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None,
+        files: SlotFiles | None = None,
     ) -> StatusReport:  # fmt: skip
         """Carry the order out, or go on with it, and return how it stands.
 
         The first event of its stream is `order.accepted`, the last `order.finished` with the report. A finished order
         is not touched; its report is returned. A waiting one has no last event: run it again when people have answered.
+        A cancelled one waits too, as long as only people can tell whether an effect happened. With `files`, what a step
+        leaves in the slot's folder is kept in the commit that tells how it ended.
 
         Raises:
             StaleWriter: a lease was lost; somebody else has the order now.
             LedgerUnavailable: nothing can be written; the order goes on from the last commit another time.
         """
-        view = fold_order(await self._store.ledger.read(str(order.order_id)))
-        if view.report is not None and not (self._reopen and view.report.state in _REOPENED):
+        view = await open_view(self._store.ledger, str(order.order_id))
+        if view.report is not None and not self._goes_on(order, view.report):
             return view.report
         with working_on(trace_id=order.trace_id, order=order.order_id):
-            return await self._carry_out(order, view, allocation, sandbox)
+            return await self._carry_out(order, view, allocation, sandbox, files)
 
     async def _carry_out(
-        self, order: TaskOrder, view: OrderView, allocation: SlotAllocation | None, sandbox: Sandbox | None
-    ) -> StatusReport:
-        run = await self._begin(order, view, allocation, sandbox)
+        self, order: TaskOrder, view: OrderView, allocation: SlotAllocation | None, sandbox: Sandbox | None,
+        files: SlotFiles | None,
+    ) -> StatusReport:  # fmt: skip
+        run = await self._begin(order, view, allocation, sandbox, files)
         refusal = self._refusal(run.order)
         if refusal is not None:
             return await self._finish(run, report(run, OrderState.FAILED, problem=refusal))
-        standing = await report_on(run, await carry_out_plan(run))
+        outcomes = await carry_out_plan(run)
+        standing = await report_on(run, outcomes)
+        if standing.state.final and await settle_below(run):
+            standing = await report_on(run, outcomes)
+        problem = files.problem(done=standing.state is OrderState.DONE) if files is not None else None
+        if problem is not None and not run.cancelled():
+            standing = report(run, OrderState.FAILED, problem=problem)
         if standing.state is OrderState.CANCELLED:
-            await compensate(run)
-            standing = report(run, OrderState.CANCELLED, problem=_told(run.view))
+            left = await compensate(run)
+            if left.asked:
+                return report(run, OrderState.WAITING, waiting_for=left.asked)
+            standing = report(run, OrderState.CANCELLED, problem=_told(self._what_was_cancelled(order), left))
         return await self._finish(run, standing)
 
+    def _goes_on(self, order: TaskOrder, report: StatusReport) -> bool:
+        """Whether an order that has ended goes on: it was reopened, or got more than it had when it reached a limit."""
+        if report.state in _REOPENED and self._reopen:
+            return True
+        return report.state is OrderState.PARTIAL and report.asks is not None and is_more(order.budget, report.asks.had)
+
     async def _begin(
-        self, order: TaskOrder, view: OrderView, allocation: SlotAllocation | None, sandbox: Sandbox | None
-    ) -> Run:
+        self, order: TaskOrder, view: OrderView, allocation: SlotAllocation | None, sandbox: Sandbox | None,
+        files: SlotFiles | None,
+    ) -> Run:  # fmt: skip
         source = f"/organisation/{order.organisation}/employee/{order.employee}"
-        journal = Journal(self._store, order, view, redact=self._redact, leases=self._leases, source=source)
+        pace = Pace.of(order.plan.dispatch, self._settings, narrowed=None if view.report else view.narrowed)
+        flow = Flow(pace=pace, closing=files is not None and files.problem(done=False) is not None)
+        journal = Journal(
+            self._store, order, view, redact=self._redact, leases=self._leases, source=source,
+            snapshot_events=self._snapshot_events, flow=flow, files=files,
+        )  # fmt: skip
         events = []
         if view.order is None:
             events.append(NewEvent("order.accepted", {"order": order.to_json()}))
@@ -109,12 +161,25 @@ class Engine:
             await journal.write(*events)
         assert view.order is not None
         pinned = view.order.model_copy(update={"budget": order.budget, "deadline": order.deadline})
+        account = Account(
+            order.budget, view, flow=flow, stopping=lambda: flow.closing or self._is_cancelled(order),
+            promised=partial(promised, pinned.plan, view),
+        )  # fmt: skip
         return Run(
             order=pinned, view=view, journal=journal, store=self._store, router=self._router, gate=self._gate,
             delegate=self._delegate, blackboard=self._blackboard, sandbox=sandbox, clock=self._clock,
-            settings=self._settings, cancelled=self._cancelled, outputs=Outputs(), sleep=self._sleep,
-            grace_s=self._grace_s,
+            settings=self._settings, cancelled=lambda: self._is_cancelled(order), outputs=Outputs(), sleep=self._sleep,
+            grace_s=self._grace_s, steps=self._steps, model=self._model, branch=order.branch,
+            cancelled_branches=self._cancelled_branches, flow=flow, still_held=self._still_held, account=account,
         )  # fmt: skip
+
+    def _is_cancelled(self, order: TaskOrder) -> bool:
+        return self._cancelled() or is_in(order.branch, self._cancelled_branches())
+
+    def _what_was_cancelled(self, order: TaskOrder) -> str:
+        around = (each for each in self._cancelled_branches() if is_in(order.branch, {each}))
+        branch = None if self._cancelled() else next(around, None)
+        return "The execution" if branch is None else f"The branch {branch}"
 
     def _refusal(self, order: TaskOrder) -> Problem | None:
         """Return why the order is not begun at all, if it is not."""
@@ -131,18 +196,34 @@ class Engine:
     async def _finish(self, run: Run, standing: StatusReport) -> StatusReport:
         if not standing.state.final:
             return standing
+        size = len(to_bytes(standing.output))
+        if size > LARGEST_OUTPUT and standing.state is OrderState.PARTIAL:
+            standing = standing.model_copy(update={"output": None})  # every result is kept, and the limit is the news
+        elif size > LARGEST_OUTPUT:
+            standing = report(run, OrderState.FAILED, problem=_too_large(size))
         await run.journal.write(NewEvent("order.finished", {"report": standing.to_json()}))
         assert run.view.report is not None
         return run.view.report
 
 
-def _told(view: OrderView) -> Problem:
+def _too_large(size: int) -> Problem:
+    return NotStorable(
+        f"What the plan gives takes {size:,} bytes, and a report holds {LARGEST_OUTPUT:,}. Every step is done and its "
+        f"result is kept. Name in `gives` only what whoever asked needs, or let a step write the rest into a file.",
+        size=size, most=LARGEST_OUTPUT,
+    ).problem()  # fmt: skip
+
+
+def _told(what: str, left: Left) -> Problem:
     """Return what a person wants to know about a cancelled order: what was taken back, and what was not."""
-    states = list(view.undone.values())
-    back, left = states.count("done"), len(states) - states.count("done")
-    message = "The execution was cancelled."
-    if states:
-        message += f" Effects taken back: {back}."
-    if left:
-        message += f" Effects that could not be taken back: {left}; the order's events name them."
+    message = f"{what} was cancelled."
+    if left.taken_back or left.standing:
+        message += f" Effects taken back: {left.taken_back}."
+    if left.standing:
+        message += f" Effects that could not be taken back: {left.standing}; the orders' events name them."
+    if left.in_doubt:
+        message += (
+            f" Effects in doubt: {len(left.in_doubt)}; nobody said whether they happened, and they were not taken "
+            f"back: {', '.join(left.in_doubt)}. Look at the other side."
+        )
     return cancelled_problem(message)

@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from contracts import (
     Artifact,
+    Compensation,
     EvidenceId,
     EvidenceItem,
     Json,
     OrderId,
     OutputMode,
+    Problem,
     Step,
     Usage,
 )
 from runtime.bindings import resolve
-from runtime.canonical import sha256, to_bytes
-from runtime.capabilities.port import NewFile
+from runtime.canonical import MAX_DEPTH, clean, sha256, to_bytes
+from runtime.capabilities.port import CallSeen, NewFile
 from runtime.capabilities.router import output_fault
-from runtime.engine.accept import OutputFaulty, require_calls, require_checks
+from runtime.engine.accept import Judged, OutputFaulty, require_calls, require_checks
 from runtime.engine.context import Run, failed
 from runtime.engine.origins import data_hash
 from runtime.engine.outcome import End, Outcome
 from runtime.engine.questions import new_question, question_append
-from runtime.engine.recall import output_of
+from runtime.engine.recall import output_of, read_units
 from runtime.engine.result import Result, Undo
 from runtime.engine.scope import Scope, holds
-from runtime.engine.view import Unit, UnitKey
-from runtime.errors import BusinessRefusal, SiliconError, VersionConflict
+from runtime.engine.view import NOTHING, Unit, UnitKey
+from runtime.errors import BusinessRefusal, InvalidArguments, SiliconError, VersionConflict
 from runtime.expressions import ExpressionFailed
 from runtime.ledger.port import Append, NewEvent
+
+_UNDO_DEPTH = 3
+"""How deep inside its event the way back stands: it must fit, for the receipt of the effect is in that event too."""
 
 KEEP, DISCARD = "keep", "discard"
 
@@ -43,15 +48,19 @@ class Draft:
     """What an attempt gave, before anything of it is judged or stored."""
 
     output: Json
-    started_at: datetime
+    """Cleaned where it came in: by the router, at the model, in the order below."""
+    started_at: datetime | None
+    """None for a call that ended just now."""
     seconds: float
+    seen: CallSeen | None = None
     evidence: Sequence[EvidenceItem] = ()
     files: Sequence[NewFile] = ()
     events: Sequence[NewEvent] = ()
     appends: Sequence[Append] = ()
     query_sha256: str | None = None
     data_sha256: str | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage | None = None
+    """None for one step that only took its time."""
     use: str | None = None
     uses: tuple[str, ...] = ()
     order_id: OrderId | None = None
@@ -60,6 +69,8 @@ class Draft:
     """Whether an effect took place that must not be repeated."""
     confirmed: bool = False
     """Whether only a person's word says so; there is no output to be judged then."""
+    correctable: bool = False
+    """Whether a fault of the output can be mended by whoever gave it; it is raised then, whatever happened before."""
 
 
 class Suspicious(BusinessRefusal):
@@ -78,18 +89,24 @@ async def finish(run: Run, step: Step, unit: Unit, scope: Scope, draft: Draft) -
         NotAccepted: an acceptance check fails, or a call is missing. An effect that happened is not raised: trying
             again would repeat it, so the step fails for good and its receipt is kept.
     """
-    draft.output = run.journal.redact(draft.output)
-    result, blobs = _result(run, step, draft)
+    draft.output = run.journal.without_secrets(draft.output)
+    result, blobs = result_of(run, step, draft)
+    if step.output is OutputMode.NONE and draft.output:
+        digest, blob = run.journal.blob_of(draft.output)
+        result, blobs = replace(result, given_sha256=digest), [*blobs, blob]
     try:
-        result = replace(result, undo=_undo(step, scope.after(step.id, draft.output)))
+        if step.compensate is not None:
+            result = replace(result, undo=undo_of(step.compensate, scope.after(step.id, draft.output)))
         if not draft.confirmed:
             _require_form(step, draft.output)
-            odd = _suspicions(step, scope.after(step.id, draft.output))
+            odd = _suspicions(step, scope.after(step.id, draft.output)) if step.plausible else []
             if odd:
                 return await _hold(run, step, result, draft, odd, index=unit.index, blobs=blobs)
             _require_accepted(step, scope, draft.output, result)
     except SiliconError as error:
-        if not draft.happened:
+        if isinstance(error, Judged):
+            error.given = draft.output
+        if draft.correctable or not draft.happened:
             raise
         problem = error.problem()
         event = failed(step, unit.index, problem, final=True, result=result.to_data())
@@ -98,6 +115,15 @@ async def finish(run: Run, step: Step, unit: Unit, scope: Scope, draft: Draft) -
     kept = partial(_store, run, step, unit.index, result, events=draft.events, blobs=blobs)
     await _with_blackboard(run, step, draft.output, draft.appends, kept)
     return Outcome(End.DONE, _handed_on(step, draft.output))
+
+
+async def finish_failed(run: Run, step: Step, unit: Unit, scope: Scope, draft: Draft, *, problem: Problem) -> None:
+    """Store that an effect happened and that its step failed all the same; the receipt says how it is taken back."""
+    draft.output = run.journal.without_secrets(draft.output)
+    result, blobs = result_of(run, step, draft)
+    result = replace(result, undo=undo_if_told(step, scope, draft.output))
+    event = failed(step, unit.index, problem, final=True, result=result.to_data())
+    await run.journal.write(event, *draft.events, appends=draft.appends, blobs=blobs)
 
 
 async def finish_held(run: Run, step: Step, unit: Unit, scope: Scope, *, keep: bool) -> Outcome:
@@ -121,14 +147,16 @@ async def finish_whole(
     run: Run, step: Step, index: int | None, output: Json, members: Sequence[tuple[str, UnitKey]]
 ) -> Outcome:
     """Store that a group or repetition is done; its members hold the outputs, so that nothing is stored twice."""
-    results = [unit.result for _, key in members if (unit := run.view.units.get(key)) and unit.result]
+    await read_units(run.view, [key for _, key in members])
+    results = [unit.result for _, key in members if (unit := run.view.known(key)) and unit.result]
     result = Result(
-        started_at=min((part.started_at for part in results), default=run.clock.now()),
+        started_at=min((part.started_at for part in results if part.started_at), default=run.clock.now()),
         seconds=sum(part.seconds for part in results),
-        result_sha256=sha256(output),
-        data_sha256=data_hash(part.data_sha256 or part.result_sha256 for part in results),
+        digest=sha256(output),
+        data_sha256=data_hash(part.rests_on or part.result_sha256 for part in results),
         members=tuple(name for name, _ in members),
         output=[] if not members else None,
+        usage=NOTHING,
     )
     await _store(run, step, index, result)
     return Outcome(End.DONE, output)
@@ -138,15 +166,15 @@ async def _store(
     run: Run, step: Step, index: int | None, result: Result,
     *, events: Sequence[NewEvent] = (), appends: Sequence[Append] = (), blobs: Sequence[bytes] = (),
 ) -> None:  # fmt: skip
-    finished = NewEvent("step.finished", {"step": step.id, "index": index, "state": "done", **result.to_data()})
+    finished = NewEvent("step.finished", {"step": step.id, "index": index, **result.to_data()})
     await run.journal.write(*events, finished, appends=appends, blobs=blobs)
 
 
-def _result(run: Run, step: Step, draft: Draft) -> tuple[Result, list[bytes]]:
+def result_of(run: Run, step: Step, draft: Draft) -> tuple[Result, list[bytes]]:
+    """Return what is stored of a draft, and the blobs that belong to it."""
     kept = None if step.output is OutputMode.NONE else draft.output
     data = to_bytes(kept)
     apart = len(data) > run.settings.inline_output or step.always_store or step.output is OutputMode.ARTIFACT
-    digest = sha256(data)
     artifacts = tuple(
         Artifact(name=file.name, media_type=file.media_type, sha256=sha256(file.data), size=len(file.data))
         for file in draft.files
@@ -154,12 +182,13 @@ def _result(run: Run, step: Step, draft: Draft) -> tuple[Result, list[bytes]]:
     result = Result(
         started_at=draft.started_at,
         seconds=draft.seconds,
-        result_sha256=sha256(draft.output),
+        digest=None if kept is draft.output else sha256(draft.output),
         output=None if apart else kept,
-        output_sha256=digest if apart else None,
+        output_sha256=sha256(data) if apart else None,
         query_sha256=draft.query_sha256,
         data_sha256=draft.data_sha256,
-        evidence=tuple(draft.evidence),
+        seen=draft.seen,
+        shown=draft.evidence,
         artifacts=artifacts,
         usage=draft.usage,
         use=draft.use,
@@ -195,8 +224,10 @@ def _suspicions(step: Step, scope: Scope) -> list[Any]:
 
 
 def _require_accepted(step: Step, scope: Scope, output: Json, result: Result) -> None:
-    require_calls(step.id, step.must_call, {*result.uses, result.use or ""})
-    require_checks(f"step {step.id}", step.accept, scope.after(step.id, output).values)
+    if step.must_call:
+        require_calls(step.id, step.must_call, {*result.uses, result.use or ""})
+    if step.accept:
+        require_checks(f"step {step.id}", step.accept, scope.after(step.id, output).values)
 
 
 async def _hold(
@@ -225,8 +256,9 @@ async def _with_blackboard(
         entry = await run.blackboard.read(step.id)
         version = entry.version if entry else 0
         write = run.blackboard.write(
-            step.id, output, expected_version=version, employee=run.order.employee, step=step.id
-        )
+            step.id, output, expected_version=version, employee=run.order.employee, step=step.id,
+            order=run.order.order_id, unseen=True,
+        )  # fmt: skip
         before = sum(len(append.events) for append in appends if append.stream == write.stream)
         write = replace(write, expected_version=version + before)
         try:
@@ -236,13 +268,21 @@ async def _with_blackboard(
                 raise
 
 
-def _undo(step: Step, scope: Scope) -> Undo | None:
+def undo_of(declared: Compensation, scope: Scope) -> Undo:
     """Return how the effect is taken back, with its bindings filled now, while the values are at hand."""
+    arguments = clean(resolve(dict(declared.arguments), scope.values), depth=MAX_DEPTH - _UNDO_DEPTH)
+    assert isinstance(arguments, dict)
+    return Undo(declared.use, arguments)
+
+
+def undo_if_told(step: Step, scope: Scope, output: Json) -> Undo | None:
+    """Return how the effect is taken back, if the step says so and what the effect gave tells enough for that."""
     if step.compensate is None:
         return None
-    arguments = resolve(dict(step.compensate.arguments), scope.values)
-    assert isinstance(arguments, dict)
-    return Undo(step.compensate.use, arguments)
+    try:
+        return undo_of(step.compensate, scope.after(step.id, output))
+    except InvalidArguments:
+        return None
 
 
 def _handed_on(step: Step, output: Json) -> Json:

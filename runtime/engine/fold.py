@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from contracts import (
-    DataProduct,
+    Budget,
     Event,
     EvidenceId,
-    Finding,
+    Money,
     OrderId,
     PlanDefinition,
     Problem,
@@ -20,9 +20,11 @@ from contracts import (
     Usage,
     asked_id,
 )  # fmt: skip
+from runtime.engine.react.fold import HANDLERS as REACT
+from runtime.engine.react.fold import begin_anew, go_on
 from runtime.engine.result import Result
 from runtime.engine.states import Move, UnitState, next_state
-from runtime.engine.view import Child, Intent, OrderView, Unit
+from runtime.engine.view import Child, Intent, OrderView, Recent, Unit, UnitKey
 from runtime.errors import surely_not
 
 
@@ -39,6 +41,8 @@ def apply(view: OrderView, event: Event) -> None:
     view.version = event.stream_version
     handle = _HANDLERS.get(event.type)
     if handle is not None and event.data is not None:
+        if event.stream_version > view.recent.since:
+            _note(view.recent, event, event.data)
         handle(view, event, event.data)
 
 
@@ -52,8 +56,16 @@ Data = Mapping[str, Any]
 
 def _unit(view: OrderView, data: Data, move: Move) -> Unit:
     unit = view.unit(data["step"], data.get("index"))
-    unit.state = next_state(unit.state, move)
+    view.move(unit, next_state(unit.state, move))
     return unit
+
+
+def _note(recent: Recent, event: Event, data: Data) -> None:
+    """Remember the place of the event for the next snapshot."""
+    if "step" in data and not event.type.startswith("compensation."):
+        recent.units.setdefault((data["step"], data.get("index")), []).append(event.stream_version)
+    else:
+        recent.order.append(event.stream_version)
 
 
 def _accepted(view: OrderView, event: Event, data: Data) -> None:
@@ -67,88 +79,150 @@ def _allocated(view: OrderView, event: Event, data: Data) -> None:
 
 def _dispatched(view: OrderView, event: Event, data: Data) -> None:
     unit = _unit(view, data, Move.DISPATCH)
-    unit.child = Child(OrderId(data["order_id"]), data.get("order"), data.get("order_sha256"))
+    granted = Budget.read(data["granted"]) if "granted" in data else None
+    unit.child = Child(OrderId(data["order_id"]), data.get("order"), data.get("order_sha256"), granted)
     view.children.append(unit.child.order_id)
+
+
+def _granted(view: OrderView, event: Event, data: Data) -> None:
+    unit = view.unit(data["step"], data.get("index"))
+    if unit.state is UnitState.PENDING:  # its order goes on after this one was reopened
+        view.move(unit, next_state(unit.state, Move.DISPATCH))
+    if unit.child is not None:
+        unit.child = replace(unit.child, granted=Budget.read(data["granted"]))
+
+
+def _settled(view: OrderView, event: Event, data: Data) -> None:
+    """Count what an order below spent that waits for more; it gets a new grant before it goes on."""
+    _count_below(view, event, view.unit(data["step"], data.get("index")), data)
+
+
+def _count_below(view: OrderView, event: Event, unit: Unit, data: Data) -> None:
+    unit.child = _counted(unit.child, data)
+    if unit.child is not None:
+        unit.child = replace(unit.child, granted=None)
+    view.spend(event.stream_version, unit, Usage.read(data["usage"]))
+
+
+def _reserved(view: OrderView, event: Event, data: Data) -> None:
+    unit = view.unit(data["step"], data.get("index"))
+    unit.reserved[data.get("call", "")] = tuple(map(Money.read, data["reserved"]))
 
 
 def _intended(view: OrderView, event: Event, data: Data) -> None:
     unit = _unit(view, data, Move.INTEND)
     unit.intent = Intent(
-        data["key"], data["use"], data["arguments_sha256"], data["capability_sha256"], data.get("card")
-    )
+        data["key"], data["use"], data["arguments_sha256"], data["capability_sha256"], data.get("card"),
+        instance=data.get("instance"),
+    )  # fmt: skip
     unit.waiting, unit.doubts = (), ()
+    if "reserved" in data:
+        _reserved(view, event, data)
 
 
 def _waiting(view: OrderView, event: Event, data: Data) -> None:
     unit = _unit(view, data, Move.WAIT)
     unit.waiting = tuple(asked_id(each) for each in data["ids"])
+    if "usage" in data:
+        _count_below(view, event, unit, data)
     if data.get("in_doubt"):
         unit.doubts = unit.waiting
     if "held" in data:
-        unit.held = Result.from_data(data["held"])
+        unit.held = Result.from_data(data["held"], event.time)
 
 
 def _finished(view: OrderView, event: Event, data: Data) -> None:
     unit = _unit(view, data, Move.FINISH)
-    unit.result = Result.from_data(data)
+    unit.settled_at = event.stream_version
+    unit.result = Result.from_data(data, event.time)
     unit.held = None
+    unit.reserved.clear()
+    if unit.child is not None:
+        unit.child = replace(
+            unit.child, order=None, order_sha256=None
+        )  # nobody gives it again, and each would stay in memory
     view.finished.append((unit.step, unit.index))
-    _take_in(view, unit, unit.result)
+    _take_in(view, event, unit, unit.result)
 
 
 def _failed(view: OrderView, event: Event, data: Data) -> None:
     final = bool(data.get("final"))
     unit = _unit(view, data, Move.GIVE_UP if final else Move.RETRY)
     unit.failures.append(Problem.read(data["problem"]))
-    unit.waiting, unit.child, unit.held = (), unit.child if final else None, None
+    unit.waiting, unit.held = (), None
+    unit.child = _counted(unit.child, data) if final else None
+    if final or "result" in data or "usage" in data or surely_not(unit.failures[-1].facts):
+        unit.reserved.clear()  # settled, or nothing came of it; else the same call is made again under its key
     if unit.intent is not None:
         known = "result" in data or surely_not(unit.failures[-1].facts)
         unit.intent = replace(unit.intent, open=unit.intent.open and not known)
     if "result" in data:  # the effect happened, but its result was not accepted
-        unit.result = Result.from_data(data["result"])
+        unit.result = Result.from_data(data["result"], event.time)
         view.finished.append((unit.step, unit.index))
-        _take_in(view, unit, unit.result)
-    unit.happened = unit.happened or bool(data.get("happened"))
-    unit.sealed += tuple(EvidenceId(name) for name in data.get("sealed", ()))
+        _take_in(view, event, unit, unit.result)
+    if unit.react is not None:
+        unit.react.tell(unit.failures[-1])
+    view.happened = view.happened or bool(data.get("happened"))
+    view.seal(event.stream_version, [EvidenceId(name) for name in data.get("sealed", ())])
     if "usage" in data:
-        unit.usage = unit.usage + Usage.read(data["usage"])
-        view.usage = view.usage + Usage.read(data["usage"])
+        view.spend(event.stream_version, unit, Usage.read(data["usage"]))
 
 
-def _take_in(view: OrderView, unit: Unit, result: Result) -> None:
-    unit.usage = unit.usage + result.usage
-    view.usage = view.usage + result.usage
-    view.evidence.extend(result.evidence)
-    view.artifacts.extend(result.artifacts)
+def _counted(child: Child | None, data: Data) -> Child | None:
+    """Return the order below with what the event says it spent."""
+    if child is None or "usage" not in data:
+        return child
+    return replace(child, counted=child.counted + Usage.read(data["usage"]))
+
+
+def _take_in(view: OrderView, event: Event, unit: Unit, result: Result) -> None:
+    view.spend(event.stream_version, unit, result.spent)
+    view.happened = view.happened or result.happened
+    used = [name for name in (*result.uses, result.use) if name]
+    view.used.update(used)
+    if event.stream_version > view.recent.since:
+        view.recent.uses.update(used)
+    if result.artifacts:
+        view.artifacts[event.stream_version] = result.artifacts
+    view.seal(event.stream_version, result.sealed)
 
 
 def _skipped(view: OrderView, event: Event, data: Data) -> None:
-    _unit(view, data, Move.SKIP).why = data["why"]
+    unit = _unit(view, data, Move.SKIP)
+    unit.settled_at, unit.why = event.stream_version, data["why"]
 
 
 def _revised(view: OrderView, event: Event, data: Data) -> None:
-    view.revisions = data["revision"]
+    view.revisions = max(view.revisions, data["revision"])
     unit = view.unit(data["step"], data.get("index"))
     unit.revisions += 1
     unit.change = data["change"]
+    unit.way = data.get("way", 1 if unit.change == "otherwise" else unit.way)  # there was one way only, once
     unit.since_revision = len(unit.failures)
     unit.intent = None
+    begin_anew(unit)
 
 
 def _reopened(view: OrderView, event: Event, data: Data) -> None:
     view.reopened += 1
-    view.report = None
+    view.report, view.narrowed = None, None
     groups = group_of(view.order.plan) if view.order else {}
     for unit in view.units.values():
         group = groups.get(unit.step, "")
-        around = (view.units.get((group, index)) for index in (None, unit.index))
-        over = any(whole is not None and whole.state is UnitState.DONE for whole in around)
+        over = any(_was_done(view, (group, index), event.stream_version) for index in (None, unit.index))
         if unit.state is UnitState.FAILED and not over and unit.result is None:
-            unit.state = next_state(unit.state, Move.REOPEN)
+            view.move(unit, next_state(unit.state, Move.REOPEN))
             unit.since_revision = len(unit.failures)
             if unit.intent is None or not unit.intent.open:  # in doubt, it stays the call that it was, under its key
-                unit.revisions, unit.change = 0, None
+                unit.revisions, unit.change, unit.way = 0, None, 0
             unit.doubts = ()  # whoever looks again may ask again
+            go_on(unit)
+
+
+def _was_done(view: OrderView, key: UnitKey, version: int) -> bool:
+    """Whether the unit was done when the event of that version happened; a snapshot may tell of a later end."""
+    settled_at = view.settled.get(key)
+    return view.state(key) is UnitState.DONE and (settled_at is None or settled_at < version)
 
 
 def _undo(view: OrderView, event: Event, data: Data) -> None:
@@ -161,15 +235,18 @@ _HANDLERS: Mapping[str, Callable[[OrderView, Event, Data], None]] = {
     "order.allocated": _allocated,
     "order.reopened": _reopened,
     "step.dispatched": _dispatched,
+    "budget.granted": _granted,
+    "budget.reserved": _reserved,
+    "budget.settled": _settled,
     "effect.intended": _intended,
     "step.waiting": _waiting,
     "step.finished": _finished,
     "step.failed": _failed,
     "step.skipped": _skipped,
     "plan.revised": _revised,
-    "product.made": lambda view, event, data: view.products.append(DataProduct.read(data["product"])),
-    "finding.made": lambda view, event, data: view.findings.append(Finding.read(data["finding"])),
+    "dispatch.narrowed": lambda view, event, data: setattr(view, "narrowed", data["to"]),
     "compensation.intended": _undo,
     "compensation.finished": _undo,
+    **REACT,
     "order.finished": lambda view, event, data: setattr(view, "report", StatusReport.read(data["report"])),
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import heapq
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from contracts import Json, PlanDefinition, Step, StepId
+from contracts import Alternative, Json, PlanDefinition, Step, StepId
 from runtime.bindings import BindingFault, reference_of, texts_of
 from runtime.expressions import names_in
 
@@ -21,11 +23,32 @@ class PlanCycle(ValueError):
         self.ring = ring
 
 
-def dependencies(plan: PlanDefinition) -> dict[StepId, frozenset[StepId]]:
+class _Same:
+    """A plan as a key: equal to itself only, which is enough, for a plan never changes."""
+
+    __slots__ = ("plan",)
+
+    def __init__(self, plan: PlanDefinition) -> None:
+        self.plan = plan
+
+    def __hash__(self) -> int:
+        return id(self.plan)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.plan is self.plan
+
+
+def dependencies(plan: PlanDefinition) -> Mapping[StepId, frozenset[StepId]]:
     """Return for each step of the plan the other steps that come first; a group waits for what its branches need.
 
     Branches are not listed: a group starts them itself. What does not exist is left out; `check_plan` tells.
     """
+    return _dependencies(_Same(plan))
+
+
+@lru_cache(64)  # looked at several times for each order
+def _dependencies(same: _Same) -> Mapping[StepId, frozenset[StepId]]:
+    plan = same.plan
     holder = {inner.id: step.id for step in plan.steps for inner in _with_branches(step)}
     return {
         step.id: frozenset(
@@ -44,19 +67,17 @@ def order(plan: PlanDefinition) -> tuple[StepId, ...]:
     Raises:
         PlanCycle: there is no such order.
     """
-    import networkx as nx
-
-    graph = graph_of(plan)
-    position = {step.id: number for number, step in enumerate(plan.steps)}
-    try:
-        return tuple(nx.lexicographical_topological_sort(graph, key=position.__getitem__))
-    except nx.NetworkXUnfeasible:
-        raise PlanCycle(rings(plan)[0]) from None
+    sorted_ = _sorted(plan)
+    if len(sorted_) < len(plan.steps):
+        raise PlanCycle(rings(plan)[0])
+    return sorted_
 
 
 def rings(plan: PlanDefinition) -> list[tuple[StepId, ...]]:
     """Return one ring for each knot of steps that wait for each other, each in the order of waiting."""
-    import networkx as nx
+    if len(_sorted(plan)) == len(plan.steps):
+        return []
+    import networkx as nx  # takes longer to load than most plans take to check, and nearly none has a ring
 
     graph = graph_of(plan)
     found = []
@@ -65,6 +86,27 @@ def rings(plan: PlanDefinition) -> list[tuple[StepId, ...]]:
             edges = nx.find_cycle(graph.subgraph(sorted(knot)))
             found.append(tuple(edge[0] for edge in edges))
     return sorted(found)
+
+
+def _sorted(plan: PlanDefinition) -> tuple[StepId, ...]:
+    """Return the steps, each after what it waits for, without those in or behind a ring."""
+    needs = dependencies(plan)
+    missing = {name: len(needed) for name, needed in needs.items()}
+    followers: dict[str, list[str]] = {name: [] for name in needs}
+    for name, needed in needs.items():
+        for earlier in needed:
+            followers[earlier].append(name)
+    place = {step.id: number for number, step in enumerate(plan.steps)}
+    ready = [number for name, number in place.items() if not missing[name]]
+    found: list[StepId] = []
+    while ready:
+        name = plan.steps[heapq.heappop(ready)].id
+        found.append(name)
+        for follower in followers[name]:
+            missing[follower] -= 1
+            if not missing[follower]:
+                heapq.heappush(ready, place[follower])
+    return tuple(found)
 
 
 def graph_of(plan: PlanDefinition) -> nx.DiGraph[StepId]:
@@ -101,8 +143,7 @@ def bound_values(step: Step) -> Iterator[Json]:
         yield list(step.ask.choices)
     if step.compensate:
         yield step.compensate.arguments
-    if step.otherwise:
-        yield step.otherwise.arguments
+    yield from (said.arguments for said in _otherwise(step))
 
 
 def conditions(step: Step) -> Iterator[str]:
@@ -113,6 +154,14 @@ def conditions(step: Step) -> Iterator[str]:
     if step.until:
         yield step.until.check
     yield from (rule.check for rule in step.plausible)
+    yield from (said.when for said in _otherwise(step) if said.when is not None)
+
+
+def _otherwise(step: Step) -> Iterator[Alternative]:
+    said = step.otherwise
+    while said is not None:
+        yield said
+        said = said.otherwise
 
 
 def _with_branches(step: Step) -> Iterator[Step]:

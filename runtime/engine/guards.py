@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from contracts import ErrorCategory, TaskOrder
+from contracts import ErrorCategory, Name, TaskOrder
 from runtime.errors import SiliconError
 from runtime.settings.groups import EngineSettings
 
@@ -37,19 +37,24 @@ def guard_chain(order: TaskOrder, settings: EngineSettings) -> None:
         )  # fmt: skip
 
 
-def _passed(order: TaskOrder, settings: EngineSettings) -> Iterator[tuple[str, str, int, int]]:
+def levels(order: TaskOrder) -> list[tuple[Name, int]]:
+    """Return the employees from the top to the one who has the order, each with the plans nested on that level."""
     employees = [*(ancestor.employee for ancestor in order.chain), order.employee]
+    return [(name, len(list(group))) for name, group in groupby(employees)]
+
+
+def _passed(order: TaskOrder, settings: EngineSettings) -> Iterator[tuple[str, str, int, int]]:
     skills = [*(ancestor.skill for ancestor in order.chain), order.skill]
-    levels = [(name, len(list(group))) for name, group in groupby(employees)]
+    there = levels(order)
     counts = (
-        ("Orders in one chain", "chain_length", settings.chain_length, len(employees)),
-        ("Levels of employees", "tree_depth", settings.tree_depth, len(levels)),
+        ("Orders in one chain", "chain_length", settings.chain_length, len(order.chain) + 1),
+        ("Levels of employees", "tree_depth", settings.tree_depth, len(there)),
         (
             f"Times that {order.employee} is in the chain",
             "same_employee_in_chain", settings.same_employee_in_chain,
-            sum(name == order.employee for name, _ in levels),
+            sum(name == order.employee for name, _ in there),
         ),
-        ("Plans nested in each other", "nesting_depth", settings.nesting_depth, levels[-1][1]),
+        ("Plans nested in each other", "nesting_depth", settings.nesting_depth, there[-1][1]),
         (
             f"Times that the skill {order.skill} is in the chain",
             "same_id_in_chain", settings.same_id_in_chain,

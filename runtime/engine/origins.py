@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from contracts import Json
 from runtime.bindings import BindingFault, Reference, is_file, references
@@ -14,18 +15,57 @@ from runtime.engine.view import OrderView
 from runtime.errors import InvalidArguments
 
 
-def origins_of(arguments: Mapping[str, Json], scope: Scope, view: OrderView, employee: str) -> dict[str, Origin]:
-    """Return dotted argument path → origin, for every argument that a binding fills.
+class Origins(Mapping[str, Origin]):
+    """Dotted argument path → origin, for every argument that a binding fills; found when somebody first looks.
 
-    `with: {a: {b: "{{ x.y }}"}}` gives the key `a.b`, items of a list are numbered from 0. Raises InvalidArguments
-    for a binding that is no path.
+    `with: {a: {b: "{{ x.y }}"}}` gives the key `a.b`, items of a list are numbered from 0. Looking raises
+    InvalidArguments for a binding that is no path.
     """
-    found: dict[str, Origin] = {}
-    for path, value in _leaves(arguments, ""):
-        traced = [_trace(reference, scope, view, employee) for reference in _references(value)]
-        if traced:
-            found[path] = traced[0] if len(traced) == 1 else _joined(traced)
-    return found
+
+    __slots__ = ("_arguments", "_employee", "_found", "_scope", "_view")
+
+    def __init__(self, arguments: Mapping[str, Json], scope: Scope, view: OrderView, employee: str) -> None:
+        self._arguments = arguments
+        self._scope = scope
+        self._view = view
+        self._employee = employee
+        self._found: dict[str, Origin] | None = None
+
+    def __getitem__(self, path: str) -> Origin:
+        return self._all[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def data_sha256(self) -> str | None:
+        """Return the hash over the data of the steps that the arguments rest on; None where they rest on none."""
+        return data_hash_of(self.values()) if self._reads_steps() else None
+
+    @property
+    def _all(self) -> dict[str, Origin]:
+        if self._found is None:
+            self._found = {}
+            for path, value in _leaves(self._arguments, ""):
+                traced = [
+                    _trace(reference, self._scope, self._view, self._employee) for reference in _references(value)
+                ]
+                if traced:
+                    self._found[path] = traced[0] if len(traced) == 1 else _joined(traced)
+        return self._found
+
+    def _reads_steps(self) -> bool:
+        view, scope = self._view, self._scope
+        for _, value in _leaves(self._arguments, ""):
+            for reference in _references(value):
+                root = reference.root
+                if root == "item" and scope.items is not None:
+                    root = scope.items.root
+                if any(key in view.units or key in view.settled for key in ((root, None), (root, scope.index))):
+                    return True
+        return False
 
 
 def data_hash(hashes: Iterable[str | None]) -> str | None:
@@ -39,9 +79,11 @@ def data_hash_of(origins: Iterable[Origin]) -> str | None:
     return data_hash(origin.data_sha256 or origin.result_sha256 for origin in origins)
 
 
-def _references(value: str) -> list[Reference]:
+@lru_cache(4_096)
+def _references(value: str) -> tuple[Reference, ...]:
+    """Return what a text reads; a step that is repeated asks each time."""
     try:
-        return references(value)
+        return tuple(references(value))
     except BindingFault as fault:
         raise InvalidArguments(str(fault), binding=value) from fault
 
@@ -67,24 +109,24 @@ def _trace(reference: Reference, scope: Scope, view: OrderView, employee: str) -
         root, keys = scope.items.root, (*scope.items.path, scope.index or 0, *reference.path)
     step, result = _source(view, root, keys)
     if result is None and scope.index:  # a step that is repeated until a check holds reads what it gave the time before
-        before = view.units.get((root, scope.index - 1))
+        before = view.known((root, scope.index - 1))
         result = before.result if before else None
     if result is None:
         value = scope.values.get(reference.root)
         return Origin(step="input", path=reference.text.strip(), result_sha256=sha256(value))
-    return Origin(f"{employee}/{step}", path, result.result_sha256, result.query_sha256, result.data_sha256)
+    return Origin(f"{employee}/{step}", path, result.result_sha256, result.query_sha256, result.rests_on)
 
 
 def _source(view: OrderView, root: str, keys: tuple[str | int, ...]) -> tuple[str, Result | None]:
     """Return the step and result a path leads to: into the one branch or repetition where it names one."""
-    unit = view.units.get((root, None))
+    unit = view.known((root, None))
     if unit is None or unit.result is None:
         return root, None
     members = unit.result.members
     if members and keys:
         first = keys[0]
         inner = (root, first) if isinstance(first, int) else (first, None)
-        part = view.units.get(inner)
+        part = view.known(inner)
         if str(first) in members and part is not None and part.result is not None:
             return part.step, part.result
     return root, unit.result

@@ -6,26 +6,35 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
+from runtime.engine.flow import Flow
+
 T = TypeVar("T")
 
 
-async def settle_all(jobs: Sequence[Callable[[], Awaitable[T]]], *, at_once: int) -> list[T]:
+async def settle_all(jobs: Sequence[Callable[[], Awaitable[T]]], *, at_once: int, flow: Flow) -> list[T]:
     """Return what the jobs gave, in their order, however they finished; at most `at_once` run at the same time.
 
     A job that fails in a way of its business returns that as a value. One that raises (the ledger is gone, the run is
     cancelled) ends all: the others are cancelled and waited for, and the first exception goes on.
     """
-    places = asyncio.Semaphore(at_once)
+    left = iter(enumerate(jobs))
+    given: dict[int, T] = {}
 
-    async def run(job: Callable[[], Awaitable[T]]) -> T:
-        async with places:
-            return await job()
+    async def work() -> None:
+        for number, job in left:
+            given[number] = await job()
 
-    tasks = [asyncio.ensure_future(run(job)) for job in jobs]
-    try:
-        return list(await asyncio.gather(*tasks))
-    finally:
-        await stop_all(tasks)
+    places = min(at_once, len(jobs))
+    if places <= 1:
+        await work()
+    else:
+        with flow.side_by_side(places):
+            workers = [asyncio.ensure_future(work()) for _ in range(places)]
+            try:
+                await asyncio.gather(*workers)
+            finally:
+                await stop_all(workers)
+    return [given[number] for number in range(len(jobs))]
 
 
 async def stop_all(tasks: Sequence[asyncio.Future[T]]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from contracts import Step
+from contracts import Step, Usage
 from runtime.engine.context import Run
 from runtime.engine.outcome import End, Outcome
 from runtime.engine.states import UnitState
@@ -19,6 +20,8 @@ class Pause:
 
     ids: tuple[str, ...]
     appends: Sequence[Append] = ()
+    usage: Usage | None = None
+    """What the order below spent so far, which is counted now: the rest of its grant is free while it waits."""
     in_doubt: bool = False
     """Whether people are asked if an effect happened."""
 
@@ -26,8 +29,10 @@ class Pause:
 async def write_pause(run: Run, step: Step, unit: Unit, pause: Pause) -> Outcome:
     """Store that the step waits, and what it raised, in one append; nothing when that is stored already."""
     told = unit.state is UnitState.WAITING and unit.waiting == tuple(pause.ids)
-    if not told or pause.appends:
-        data = {"step": step.id, "index": unit.index, "ids": list(pause.ids)}
-        event = NewEvent("step.waiting", {**data, "in_doubt": True} if pause.in_doubt else data)
+    if not told or pause.appends or pause.usage is not None:
+        data: dict[str, Any] = {"step": step.id, "index": unit.index, "ids": list(pause.ids)}
+        data |= {"in_doubt": True} if pause.in_doubt else {}
+        data |= {"usage": pause.usage.to_json()} if pause.usage is not None else {}
+        event = NewEvent("step.waiting", data)
         await run.journal.write(event, appends=pause.appends)
     return Outcome(End.WAITING)

@@ -7,6 +7,7 @@ from typing import Any
 
 from contracts import Answer, Question, QuestionId, Step
 from runtime.engine.context import Run, clean_data
+from runtime.engine.react.state import Call
 from runtime.engine.view import Unit
 from runtime.errors import BusinessRefusal
 from runtime.ledger.port import Append, NewEvent
@@ -50,8 +51,8 @@ def question_append(run: Run, question: Question) -> Append:
     )
 
 
-async def answer_to(run: Run, unit: Unit) -> Answer | None:
-    """Return the answer to the question that the unit waits for, or None while there is none.
+async def answer_to(run: Run, unit: Unit | Call) -> Answer | None:
+    """Return the answer to the question that the unit, or a model's call, waits for, or None while there is none.
 
     Raises:
         QuestionExpired: the deadline passed without an answer.

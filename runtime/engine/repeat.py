@@ -11,8 +11,11 @@ from runtime.engine.context import Run
 from runtime.engine.finish import finish_whole
 from runtime.engine.outcome import End, Outcome, together
 from runtime.engine.parallel import settle_all
+from runtime.engine.recall import read_steps, recall_one
 from runtime.engine.scope import Scope, holds, names_read
 from runtime.engine.states import UnitState
+from runtime.engine.turns import Turn, at_once_for, turns_of_repetitions
+from runtime.engine.view import OrderView
 from runtime.errors import InvalidArguments, SiliconError
 
 Body = Callable[[Run, Step, Scope], Awaitable[Outcome]]
@@ -35,23 +38,43 @@ async def for_each(run: Run, step: Step, scope: Scope, body: Body) -> Outcome:
     if not isinstance(items, list):
         raise InvalidArguments(f"for_each of step {step.id} needs a list; {source} is {type(items).__name__}.")
     read = references(source)
-    closed = any(unit.state is UnitState.FAILED for unit in run.view.repetitions(step.id))
+    closed = run.view.part_failed(step.id)
 
     async def one(index: int, item: Json) -> Outcome:
         nonlocal closed
-        if closed and run.view.unit(step.id, index).state is UnitState.PENDING:
+        if closed and run.view.state((step.id, index)) is UnitState.PENDING:
             return Outcome(End.STOPPED)
         outcome = await body(run, step, scope.repeated(index, {"item": item}, items=_only(read)))
         closed = closed or outcome.closes
         return outcome
 
-    jobs = [partial(one, index, item) for index, item in enumerate(items)]
-    outcomes = await settle_all(jobs, at_once=step.at_once or run.settings.parallel)
-    unfinished = together(outcomes)
+    left = _not_done(run.view, step.id, len(items))
+    turns = turns_of_repetitions(run.view, step)
+    left.sort(key=lambda index: turns.get(index, Turn.NEW))
+    jobs = [partial(one, index, items[index]) for index in left]
+    at_once = at_once_for(step.at_once or run.settings.parallel, turns.values())
+    outcomes = await settle_all(jobs, at_once=at_once, flow=run.flow)
+    given = dict(zip(left, outcomes, strict=True))
+    unfinished = together([given[index] for index in sorted(given)])
     if unfinished is not None:
         return unfinished
+    if len(given) < len(items):
+        await read_steps(run.view, [step])
+    output = [
+        given[index].output if index in given else await recall_one(run.view, run.blobs, step, index)
+        for index in range(len(items))
+    ]
     members = [(str(index), (step.id, index)) for index in range(len(items))]
-    return await finish_whole(run, step, None, [outcome.output for outcome in outcomes], members)
+    return await finish_whole(run, step, None, output, members)
+
+
+def _not_done(view: OrderView, step: str, count: int) -> list[int]:
+    settled = view.settled  # asked first: of a long order that goes on, nearly all are there
+    return [
+        index
+        for index in range(count)
+        if (step, index) not in settled and view.state((step, index)) is not UnitState.DONE
+    ]
 
 
 async def until(run: Run, step: Step, scope: Scope, body: Body) -> Outcome:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 from contracts import (
     CardId,
-    EvidenceId,
+    Extension,
     Json,
     OrderState,
     Problem,
@@ -15,16 +17,20 @@ from contracts import (
 )
 from runtime.bindings import BindingFault, references, resolve
 from runtime.engine.accept import require_checks
-from runtime.engine.compensate import cancelled
+from runtime.engine.cancelled import cancelled
 from runtime.engine.context import Run
+from runtime.engine.extension import extension_for
 from runtime.engine.graph import PlanCycle, order
 from runtime.engine.outcome import End, Outcome
+from runtime.engine.partial import partial_outputs
+from runtime.engine.recall import read_artifacts
 from runtime.engine.states import UnitState
 from runtime.errors import CapabilityFailed, InvalidArguments
 
 
 async def report_on(run: Run, outcomes: Mapping[str, Outcome]) -> StatusReport:
     """Return the report that follows from how the steps ended."""
+    await read_artifacts(run.view)
     state, problem = _state(run, outcomes)
     output: Json = None
     if state in (OrderState.DONE, OrderState.PARTIAL):
@@ -34,26 +40,31 @@ async def report_on(run: Run, outcomes: Mapping[str, Outcome]) -> StatusReport:
             state, problem = OrderState.FAILED, error.problem()
     if state is OrderState.DONE and (unmet := await _unmet(run)) is not None:
         state, output, problem = OrderState.FAILED, None, unmet
-    return report(run, state, output=output, problem=problem)
+    asks = await extension_for(run, problem) if state is OrderState.PARTIAL and problem is not None else None
+    return report(run, state, output=output, problem=problem, asks=asks)
 
 
-def report(run: Run, state: OrderState, *, output: Json = None, problem: Problem | None = None) -> StatusReport:
-    """Return a report of what the view says, in the given state."""
+def report(
+    run: Run, state: OrderState, *, output: Json = None, problem: Problem | None = None,
+    waiting_for: Sequence[str] | None = None, asks: Extension | None = None,
+) -> StatusReport:  # fmt: skip
+    """Return a report of what the view says, in the given state; `waiting_for` in place of what its units wait for."""
     view, steps = run.view, run.order.plan.steps
+    asked = view.waiting_for if waiting_for is None else waiting_for
     over = sum(view.state_of(step.id) in (UnitState.DONE, UnitState.SKIPPED) for step in steps)
-    sealed: dict[EvidenceId, None] = {}
-    for unit in view.units.values():
-        sealed.update(dict.fromkeys((*unit.sealed, *(unit.result.sealed if unit.result else ()))))
+    artifacts = (artifact for _, some in sorted(view.artifacts.items()) for artifact in some or ())
+    sealed = (evidence for _, some in sorted(view.sealed.items()) for evidence in some)
     return StatusReport(
         order_id=run.order.order_id,
         state=state,
         progress=1.0 if state is OrderState.DONE else over / len(steps),
         output=output,
-        artifacts=tuple(dict.fromkeys(view.artifacts)),
+        artifacts=tuple(dict.fromkeys(artifacts)),
         usage=view.usage,
         error=problem,
-        waiting_for=tuple(map(_id, view.waiting_for)) if state is OrderState.WAITING else (),
-        evidence=tuple(sealed),
+        waiting_for=tuple(map(_id, asked)) if state is OrderState.WAITING else (),
+        evidence=tuple(dict.fromkeys(sealed)),
+        asks=asks,
     )
 
 
@@ -96,15 +107,23 @@ async def _unmet(run: Run) -> Problem | None:
 
 
 async def _output(run: Run, *, strict: bool) -> Json:
-    """Return what the plan gives; not strict, what is not there is null, and without `gives` it is every output."""
+    """Return what the plan gives.
+
+    Not strict, what there is of steps that are not done counts, what is not there is null, and without `gives` it is
+    every output by step, or that of the only one.
+    """
     plan = run.order.plan
     gives = plan.gives
+    partial = {} if strict else await partial_outputs(run)
     if not gives:
         last = plan.steps[-1].id
         names = [last] if strict else [step.id for step in plan.steps]
         await run.outputs.fetch(names)
-        return run.outputs.get(last) if strict else {name: run.outputs[name] for name in names if name in run.outputs}
-    values = run.scope().values
+        there = ChainMap(run.outputs, partial)
+        if strict or len(names) == 1:
+            return there.get(last)
+        return {name: there[name] for name in names if name in there}
+    values = ChainMap(partial, cast("dict[str, Json]", run.scope().values))
     output: dict[str, Json] = {}
     for field, binding in gives.items():
         roots = _roots(binding)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from contracts import ErrorCategory, Problem, Step
+from runtime.engine.other_way import Way
 from runtime.engine.view import Unit
 from runtime.errors import CapabilityTimeout
 from runtime.settings.groups import EngineSettings
@@ -58,16 +59,24 @@ and for a time-out where the step says so itself.
 
 def decide(
     problem: Problem, *, step: Step, unit: Unit, settings: EngineSettings, plan_revisions: int, delegated: bool,
-    happened: bool = False, patience_s: float = math.inf,
+    way: Way | None = None, capped: bool = False, spent: bool = False, happened: bool = False,
+    patience_s: float = math.inf,
 ) -> Decision:  # fmt: skip
     """Return what follows `problem`, by what the unit has gone through before.
 
     Args:
         plan_revisions: revisions of the whole plan so far.
         delegated: the failure is another employee's, who has used up the retries and tried the same again already.
+        way: the other way that is declared for what went wrong, and was not tried.
+        capped: that employee stopped at its budget; what it has is kept, and with more it goes on, so nobody begins
+            anew, which would cost more still.
+        spent: the step tried the same again by itself, as often as it may.
         happened: an effect took place before the failure, or may have, so nothing may be done over.
         patience_s: how long the order can still wait.
     """
+    if spent and _passing(step, problem):
+        asked_s = asked_to_wait_s(problem)
+        return Decision(Next.GIVE_UP, next_try_s=asked_s if asked_s > settings.backoff_most_s else None)
     if happened:
         return GIVE_UP
     if not delegated:
@@ -77,11 +86,15 @@ def decide(
             if wait_s is None:
                 return Decision(Next.GIVE_UP, next_try_s=asked_to_wait_s(problem))
             return Decision(Next.RETRY, wait_s=wait_s)
+    if capped:
+        return GIVE_UP
     refused = problem.code == NOT_ACCEPTED or problem.category is ErrorCategory.BUSINESS
-    change = _change(step, problem, delegated=delegated) if refused or delegated else None
-    if change and unit.revisions < settings.business_retries and plan_revisions < settings.plan_revisions:
-        return Decision(Next.REVISE, change=change)
-    return GIVE_UP
+    if not (refused or delegated) or not settings.business_retries or plan_revisions >= settings.plan_revisions:
+        return GIVE_UP
+    if way is not None:
+        return Decision(Next.REVISE, change="skip" if way.skip else "otherwise")
+    again = problem.code == NOT_ACCEPTED and not (delegated or spent) and unit.revisions < settings.business_retries
+    return Decision(Next.REVISE, change="again") if again else GIVE_UP
 
 
 def backoff(tried: int, problem: Problem, settings: EngineSettings, *, patience_s: float = math.inf) -> float | None:
@@ -112,9 +125,3 @@ def _passing(step: Step, problem: Problem) -> bool:
     if problem.category is ErrorCategory.NETWORK:
         return True
     return problem.code == CapabilityTimeout.code and step.retries is not None
-
-
-def _change(step: Step, problem: Problem, *, delegated: bool) -> str | None:
-    if step.otherwise is not None:
-        return "otherwise"
-    return "again" if problem.code == NOT_ACCEPTED and not delegated else None

@@ -6,6 +6,7 @@ from contracts import Json, Step
 from runtime.bindings import BindingFault, Reference, references
 from runtime.engine.accept import NotAccepted
 from runtime.engine.attempts import run_unit
+from runtime.engine.branches import steps_in
 from runtime.engine.context import Run
 from runtime.engine.graph import bound_values
 from runtime.engine.group import run_group
@@ -21,6 +22,13 @@ from runtime.ledger.port import NewEvent
 
 async def settle_step(run: Run, step: Step, scope: Scope) -> Outcome:
     """Return how the step ends; what the ledger says about it is not done again."""
+    try:
+        return await _settled(run, step, scope)
+    finally:
+        run.account.passed_over((part.id for part in steps_in(step)), scope.index)
+
+
+async def _settled(run: Run, step: Step, scope: Scope) -> Outcome:
     known = await remembered(run.view, run.blobs, step, scope.index, one=False)
     if known is not None:
         return known
@@ -52,8 +60,10 @@ async def _carry_out(run: Run, step: Step, scope: Scope) -> Outcome:
     repeat = until if step.for_each is None else for_each
     outcome = await repeat(run, step, scope, _body)
     whole = run.view.unit(step.id)
-    part_failed = any(unit.state is UnitState.FAILED for unit in run.view.repetitions(step.id))
-    if outcome.problem is not None and part_failed and not whole.state.settled:
+    if outcome.end is End.SKIPPED:  # a repetition that could not be done, and whose other way is to go on without it
+        last = run.view.repetitions(step.id)[-1]
+        await run.journal.write(NewEvent("step.skipped", {"step": step.id, "index": None, "why": last.why}))
+    if outcome.problem is not None and run.view.part_failed(step.id) and not whole.state.settled:
         await run.give_up(step, None, outcome.problem)
     return outcome
 

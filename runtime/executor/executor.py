@@ -1,24 +1,23 @@
-"""Starts, runs, cancels and lists executions. All it knows stands in the ledger; it keeps no state of its own."""
+"""Claims, runs and cancels executions. All it knows stands in the ledger; it keeps no state of its own."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import secrets
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
-from contracts import ExecutionId, ExecutionRequest, Name, OrderState, StatusReport
+from contracts import ExecutionId, OrderState, StatusReport
 from runtime.clock import Clock
-from runtime.errors import ExecutionBusy, LedgerError
+from runtime.draining import Draining, Steps
 from runtime.executor import states
+from runtime.executor.claims import Claims
+from runtime.executor.crashes import crashes_of, given_up
 from runtime.executor.guard import Guard
-from runtime.executor.holder import is_gone
+from runtime.executor.lookout import Lookout
 from runtime.executor.port import Body, ExecutionRun
-from runtime.executor.record import Record
+from runtime.executor.register import Register
 from runtime.executor.states import ExecutionState
 from runtime.executor.stretch import ended, work
-from runtime.executor.view import ExecutionView
+from runtime.executor.view import ExecutionView, refuse_imported
 from runtime.ledger.port import Lease, Store
 from runtime.settings.groups import ExecutorSettings
 from runtime.telemetry.context import working_on
@@ -26,28 +25,31 @@ from runtime.telemetry.context import working_on
 _log = logging.getLogger(__name__)
 
 
-class Executor:
-    """Executions of one store. `holder` names this process in leases; no other process bears the same name."""
+class Executor(Register):
+    """Executions of one store, carried out by this process.
 
-    def __init__(self, store: Store, clock: Clock, settings: ExecutorSettings, body: Body, holder: str) -> None:
-        self._store = store
-        self._clock = clock
+    Args:
+        holder: names this process in leases; no other process bears the same name.
+        draining: says when nothing new begins here any more.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        settings: ExecutorSettings,
+        body: Body,
+        holder: str,
+        *,
+        draining: Draining | None = None,
+    ) -> None:
+        super().__init__(store)
         self._settings = settings
         self._body = body
-        self._holder = holder
-        self._record = Record(store.ledger)
-
-    async def start(
-        self, request: ExecutionRequest, organisation_sha256: str, home: Path, blobs: Sequence[bytes] = ()
-    ) -> ExecutionId:
-        """Record the request with its pinned organisation and return its execution; nothing runs yet.
-
-        The same idempotency key is the same execution, however often and from wherever it is asked for.
-
-        Raises:
-            KeyInUse: the key stands for an execution that asks for something else.
-        """
-        return await self._record.request(request, organisation_sha256, home, blobs)
+        self._draining = draining or Draining()
+        self._lookout = Lookout(store.ledger)
+        self._claims = Claims(store, clock, settings, holder)
+        self._in_hand: dict[ExecutionId, Steps] = {}
 
     async def run(self, execution_id: ExecutionId, reason: str = "asked", *, reopen: bool = False) -> StatusReport:
         """Work on the execution until it is finished or waits for people; a finished one only gives its report.
@@ -63,71 +65,104 @@ class Executor:
         view = await self.view(execution_id)
         if view.report is not None and not (reopen and view.state is ExecutionState.STOPPED):
             return view.report
-        lease = await self._claim(execution_id)
+        refuse_imported(view)
+        lease = await self._claims.claim(execution_id)
         try:
             return await self._run_claimed(execution_id, lease, reason, reopen=reopen)
         finally:
-            await self._release(lease)
+            await self._claims.release(lease)
+
+    async def take_up(self, seen: ExecutionView, reason: str) -> StatusReport | None:
+        """Work on the execution as it was seen, like `run`; return None when it is not to be had that way.
+
+        That is so when somebody else works on it, when it moved on since it was seen, and when this process drains.
+        Nothing is done and nothing written then: no claim, no run. One that ended its process `executor.crashes` times
+        in a row fails instead of being tried once more.
+
+        Raises:
+            StaleWriter, LedgerUnavailable: as `run`.
+        """
+        lease = await self._claims.claim_free(seen.execution_id)
+        if lease is None:
+            return None
+        try:
+            now = await self.view(seen.execution_id)
+            if now.version != seen.version or self._draining.begun:
+                return None
+            if now.cancel_requested_by is not None and now.started_at is None:
+                return (await self._never_begun(now, lease)).report
+            crashes = await crashes_of(self._store.ledger, now, lease)
+            if crashes >= self._settings.crashes:
+                _log.error("%s is given up: its process died %d times in a row", now.execution_id, crashes)
+                return (await self._record.finish(now.execution_id, given_up(now, crashes), lease)).report
+            return await self._run_claimed(seen.execution_id, lease, reason, reopen=False)
+        finally:
+            await self._claims.release(lease)
 
     async def cancel(self, execution_id: ExecutionId, by: str) -> ExecutionView:
         """Ask for the execution to stop, and return how it stands: finished when nobody worked on it.
 
         A process that works on it notices within a second, lets tools in progress end, and finishes it. Where nobody
-        does, this process takes back what has to be taken back.
+        does, this process takes back what has to be taken back. One that waits for people, because only they can tell
+        whether an effect happened, finishes when they have.
         """
-        view = await self.view(execution_id)
-        if view.report is not None:
+        view = await self.request_cancel(execution_id, by)
+        if view.report is not None or (view.state is ExecutionState.WAITING and not view.cancel_waits):
             return view
-        if view.cancel_requested_by is None:
-            view = await self._record.add(execution_id, states.CANCEL_REQUESTED, {"by": by})
-        lease = await self._acquire(execution_id)
+        lease = await self._claims.claim_free(execution_id)
         if lease is None:
             return view
         try:
             if view.started_at is None:
-                return await self._record.finish(execution_id, ended(view.root_order_id, OrderState.CANCELLED), lease)
+                return await self._never_begun(view, lease)
             await self._run_claimed(execution_id, lease, "cancelled", reopen=False)
             return await self.view(execution_id)
         finally:
-            await self._release(lease)
+            await self._claims.release(lease)
 
-    async def view(self, execution_id: ExecutionId) -> ExecutionView:
-        """Return what the ledger says about the execution; raise NotFound when it says nothing."""
-        return await self._record.view(execution_id)
+    async def cancel_branch(self, execution_id: ExecutionId, branch: str, by: str) -> ExecutionView:
+        """Ask for one branch of a group to stop, and return how the execution stands.
 
-    async def find(self, organisation: Name, idempotency_key: str) -> ExecutionId | None:
-        """Return the execution that was asked for under the key, or None when none was."""
-        return await self._record.claimed(organisation, idempotency_key)
+        A process that works on it stops the branch within a second or two. Where nobody does, because it waits for
+        people or was left behind, this process takes the branch out and goes on with the rest.
+        """
+        view = await self.request_branch_cancel(execution_id, branch, by)
+        if view.report is not None or not view.branch_waits:
+            return view
+        lease = await self._claims.claim_free(execution_id)
+        if lease is None:
+            return view
+        try:
+            await self._run_claimed(execution_id, lease, "a branch was cancelled", reopen=False)
+            return await self.view(execution_id)
+        finally:
+            await self._claims.release(lease)
 
-    async def list(self, *, organisation: str | None = None, unfinished_only: bool = False) -> Sequence[ExecutionView]:
-        """Return the executions, oldest first."""
-        streams = await self._store.ledger.streams(
-            "execution", organisation=organisation, last_types=states.UNFINISHED if unfinished_only else ()
-        )
-        return await asyncio.gather(*(self.view(ExecutionId(stream)) for stream in streams))
+    @property
+    def in_hand(self) -> Mapping[ExecutionId, Steps]:
+        """What this process works on now, with the steps in progress."""
+        return self._in_hand
 
-    async def orphans(self) -> Sequence[ExecutionView]:
-        """Return executions that were begun, do not wait, are not finished, and that nobody works on."""
-        live = {lease.name for lease in await self._store.leases.live("execution/")}
-        return [
-            view
-            for view in await self.list(unfinished_only=True)
-            if view.state is ExecutionState.RUNNING and view.execution_id not in live
-        ]
+    async def release_left(self) -> None:
+        """Give back the leases that could not be given back while the ledger was away."""
+        await self._claims.release_left()
+
+    async def _never_begun(self, view: ExecutionView, lease: Lease) -> ExecutionView:
+        """End a cancelled execution that nobody ever worked on."""
+        return await self._record.finish(view.execution_id, ended(view.root_order_id, OrderState.CANCELLED), lease)
 
     async def _run_claimed(self, execution_id: ExecutionId, lease: Lease, reason: str, *, reopen: bool) -> StatusReport:
         view = await self.view(execution_id)  # it may have moved before the lease was ours
-        reopened = reopen and view.state is ExecutionState.STOPPED
-        if view.report is not None and not reopened:
+        if view.report is not None and not (reopen and view.state is ExecutionState.STOPPED):
             return view.report
         resumed = view.state is not ExecutionState.REQUESTED
         if resumed:
-            fact = {"holder": lease.holder, "reason": reason}
+            crashes = await crashes_of(self._store.ledger, view, lease)
+            fact = {"holder": lease.holder, "reason": reason, **({"crashes": crashes} if crashes else {})}
             view = await self._record.add(execution_id, states.RESUMED, fact, lease)
         else:
             view = await self._record.add(execution_id, states.STARTED, {"holder": lease.holder}, lease)
-        cancelled = view.cancel_requested_by is not None
-        guard = Guard(self._store, self._settings, lease, version=view.version, cancelled=cancelled)
+        guard = Guard(self._store, self._settings, lease, view, self._lookout)
         run = ExecutionRun(
             execution_id=execution_id,
             request=view.request,
@@ -135,60 +170,35 @@ class Executor:
             home=view.home,
             trace_id=view.trace_id,
             resumed=resumed,
-            reopened=reopened,
+            reopened=view.reopened,
             leases=(lease,),
             cancelled=lambda: guard.cancelled,
+            cancelled_branches=lambda: guard.cancelled_branches,
+            still_held=guard.still_held,
+            steps=Steps(self._draining),
         )
-        with working_on(trace_id=view.trace_id, execution=execution_id):
-            _log.info("execution resumed" if resumed else "execution started", extra={"reason": reason})
-            report = await work(self._body, run, guard)
-            _log.info("execution %s", report.state, extra={"usage": report.usage.to_json()})
-            return await self._settle(execution_id, report, lease)
+        self._in_hand[execution_id] = run.steps
+        try:
+            with working_on(trace_id=view.trace_id, execution=execution_id):
+                _log.info("execution resumed" if resumed else "execution started", extra={"reason": reason})
+                report = await work(self._body, run, guard)
+                _log.info("execution %s", report.state, extra={"usage": report.usage.to_json()})
+                return await self._settle(run, report, lease)
+        finally:
+            self._in_hand.pop(execution_id, None)
 
-    async def _settle(self, execution_id: ExecutionId, report: StatusReport, lease: Lease) -> StatusReport:
-        """Record how the stretch ended; return the report that holds."""
+    async def _settle(self, run: ExecutionRun, report: StatusReport, lease: Lease) -> StatusReport:
+        """Record how the stretch ended; return the report that holds.
+
+        One that came to wait when it had just been cancelled is run once more, so that it takes back what it did.
+        """
         if report.state is OrderState.WAITING:
             waiting_for = {"for": list(report.waiting_for)}
-            view = await self._record.add(execution_id, states.WAITING, waiting_for, lease)
-            if view.cancel_requested_by is None:
-                return report
-            report = ended(report.order_id, OrderState.CANCELLED)
-        view = await self._record.finish(execution_id, report, lease)
+            view = await self._record.add(run.execution_id, states.WAITING, waiting_for, lease)
+            if view.cancel_waits:
+                return await self._run_claimed(run.execution_id, lease, "cancelled", reopen=False)
+            if view.branch_waits and view.cancel_requested_by is None:
+                return await self._run_claimed(run.execution_id, lease, "a branch was cancelled", reopen=False)
+            return report
+        view = await self._record.finish(run.execution_id, report, lease)
         return view.report or report
-
-    async def _claim(self, execution_id: ExecutionId) -> Lease:
-        lease = await self._acquire(execution_id)
-        if lease is not None:
-            return lease
-        held = next(iter(await self._store.leases.live(execution_id)), None)
-        if held is not None and is_gone(held.holder):
-            await self._release(held)
-            return await self._claim(execution_id)
-        who = "another process" if held is None else held.holder
-        until = self._clock.now() if held is None else held.expires_at
-        left_s = max(0, round((until - self._clock.now()).total_seconds()))
-        raise ExecutionBusy(
-            f"{execution_id} is being worked on by {who}, whose lease runs for another {left_s} s and may be renewed. "
-            "Follow it with `silicon show`, or wait until it is done.",
-            execution_id=execution_id,
-            holder=who,
-            until=until.isoformat(timespec="seconds"),
-        )
-
-    async def _acquire(self, execution_id: ExecutionId) -> Lease | None:
-        """Claim the execution; two claims of one process are strangers to each other as well."""
-        holder = f"{self._holder}/{secrets.token_hex(4)}"
-        acquiring = asyncio.ensure_future(self._store.leases.acquire(execution_id, holder, self._settings.lease_s))
-        try:
-            return await asyncio.shield(acquiring)
-        except asyncio.CancelledError:  # stopped while the claim was on its way: nobody would give it back
-            lease = await acquiring
-            if lease is not None:
-                await self._release(lease)
-            raise
-
-    async def _release(self, lease: Lease) -> None:
-        try:
-            await self._store.leases.release(lease)
-        except LedgerError as error:
-            _log.warning("the lease %s could not be given back and will run out: %s", lease.name, error)

@@ -19,6 +19,12 @@ def this_process() -> str:
     return _SEPARATOR.join((socket.gethostname(), _machine(), str(pid), _started(pid) or "0"))
 
 
+def host_and_pid(holder: str) -> tuple[str, str]:
+    """Return on which host the holder runs, and its process id there."""
+    host, _, pid, *_ = holder.split(_SEPARATOR)
+    return host, pid
+
+
 def is_gone(holder: str) -> bool:
     """Whether the holder was a process of this very machine that no longer runs; False whenever that is not sure."""
     parts = holder.split(_SEPARATOR)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from contracts import ExecutionId, ExecutionRequest, OrderId, StatusReport
+from contracts import CardId, ExecutionId, ExecutionRequest, OrderId, QuestionId, StatusReport
+from runtime.draining import Steps
 from runtime.executor.view import root_order_id
+from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Lease
 
 
@@ -31,6 +33,12 @@ class ExecutionRun:
     """What every append of this stretch has to carry."""
     cancelled: Callable[[], bool]
     """Whether somebody asked for the execution to stop; ask before each step."""
+    cancelled_branches: Callable[[], Collection[str]] = tuple
+    """Branches of parallel groups that somebody asked to stop, by name."""
+    still_held: StillHeld = always
+    """Ask before each effect: returns when the execution is surely still this process's, raises StaleWriter else."""
+    steps: Steps = field(default_factory=Steps)
+    """Around each step: one that would begin while the process drains is held back."""
 
     @property
     def root_order_id(self) -> OrderId:
@@ -47,4 +55,16 @@ class Body(Protocol):
         May be called again for the same execution after a crash, a cancelled wait or an answer: what the ledger holds
         as finished is not done again.
         """
+        ...
+
+
+class Asked(Protocol):
+    """What people were asked, in all organisations: cards and questions."""
+
+    async def judge_deadlines(self) -> None:
+        """Let every deadline that has passed have its effect. One that cannot be judged does not hinder the others."""
+        ...
+
+    async def settled(self, asked: Sequence[CardId | QuestionId], *, after: int) -> bool:
+        """Whether one of them was decided, answered, withdrawn or expired after the position `after`."""
         ...

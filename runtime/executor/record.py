@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
 from typing import Any, TypedDict
 
 from contracts import ExecutionId, ExecutionRequest, Name, StatusReport
 from runtime.canonical import clean, sha256
-from runtime.errors import BusinessRefusal, VersionConflict
+from runtime.errors import BusinessRefusal, NotFound, VersionConflict
 from runtime.executor import states
 from runtime.executor.states import state_after
 from runtime.executor.view import ExecutionView, apply, fold_execution
@@ -28,6 +29,15 @@ class KeyInUse(BusinessRefusal):
     """An idempotency key stands for one request, and this is another one; the facts name what differs."""
 
     code = "KEY_IN_USE"
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """What a request became."""
+
+    execution_id: ExecutionId
+    repeated: bool
+    """Whether it is the execution that the same key was used for before."""
 
 
 class _Common(TypedDict):
@@ -48,8 +58,8 @@ class Record:
 
     async def request(
         self, request: ExecutionRequest, organisation_sha256: str, home: Path, blobs: Sequence[bytes]
-    ) -> ExecutionId:
-        """Store a request and return its execution: the earlier one for a key that was used for the same before.
+    ) -> Submitted:
+        """Store a request with its blobs; a key that was used for the same before stands for the earlier execution.
 
         Raises:
             KeyInUse: the key was used for something else.
@@ -64,7 +74,7 @@ class Record:
         requested = _append(execution_id, 0, states.REQUESTED, data, **common)
         if request.idempotency_key is None:
             await self._ledger.append(requested, blobs=blobs)
-            return execution_id
+            return Submitted(execution_id, repeated=False)
         stream = _key_stream(request.organisation, request.idempotency_key)
         claim = _append(stream, 0, "request.claimed", {"execution_id": execution_id}, **common)
         try:
@@ -73,9 +83,22 @@ class Record:
             first = await self.claimed(request.organisation, request.idempotency_key)
             if first is None:
                 raise
-            _require_same((await self.view(first)).request, request, first)
-            return first
-        return execution_id
+            await self._require_same(first, request)
+            return Submitted(first, repeated=True)
+        return Submitted(execution_id, repeated=False)
+
+    async def _require_same(self, execution_id: ExecutionId, again: ExecutionRequest) -> None:
+        """Return when the execution asks for the same; a key stays used when its execution was pruned or erased."""
+        try:
+            first = (await self.view(execution_id)).request
+        except NotFound:
+            raise KeyInUse(
+                f"The key {again.idempotency_key} was used for {execution_id}, which was pruned since. Nothing was "
+                "started. Give this request a key of its own.",
+                execution_id=execution_id,
+                key=again.idempotency_key,
+            ) from None
+        _require_same(first, again, execution_id)
 
     async def claimed(self, organisation: Name, key: str) -> ExecutionId | None:
         """Return the execution that was requested under the key, or None when none was."""
@@ -83,11 +106,14 @@ class Record:
         return ExecutionId(str((events[0].data or {})["execution_id"])) if events else None
 
     async def add(
-        self, execution_id: ExecutionId, event_type: str, data: Mapping[str, Any], lease: Lease | None = None
-    ) -> ExecutionView:
-        """Append one fact where the stream stands now; return the execution with it."""
+        self, execution_id: ExecutionId, event_type: str, data: Mapping[str, Any], lease: Lease | None = None,
+        *, unless: Callable[[ExecutionView], bool] = lambda view: False,
+    ) -> ExecutionView:  # fmt: skip
+        """Append one fact where the stream stands now, unless that holds; return the execution as it is then."""
         for left in reversed(range(_TRIES)):
             view = await self.view(execution_id)
+            if unless(view):
+                return view
             state_after(view.state, event_type)
             append = _append(
                 execution_id,

@@ -23,24 +23,31 @@ class ExecutionState(StrEnum):
     """Ended with a failure or at a limit; may be taken up again once the cause is mended."""
     FINISHED = "finished"
     """Over; its report says how."""
+    IMPORTED = "imported"
+    """Happened elsewhere and came in as a file: it can be looked at, and never goes on here, however it stood."""
 
 
 REQUESTED = "execution.requested"
 STARTED = "execution.started"
 RESUMED = "execution.resumed"
+REOPENED = "execution.reopened"
 WAITING = "execution.waiting"
 CANCEL_REQUESTED = "execution.cancel_requested"
+BRANCH_CANCEL_REQUESTED = "branch.cancel_requested"
+"""One branch of a parallel group is to stop; the rest goes on."""
 FINISHED = "execution.finished"
+IMPORTED = "execution.imported"
 STOPPED = "execution.finished, failed or at a limit"
 """The same event, when its report leaves something to be taken up again."""
 
-UNFINISHED = (REQUESTED, STARTED, RESUMED, WAITING, CANCEL_REQUESTED)
+UNFINISHED = (REQUESTED, STARTED, RESUMED, REOPENED, WAITING, CANCEL_REQUESTED, BRANCH_CANCEL_REQUESTED)
 
 _S = ExecutionState
 LIFE: Mapping[tuple[ExecutionState, str], ExecutionState] = {
     (_S.NEW, REQUESTED): _S.REQUESTED,
     (_S.REQUESTED, STARTED): _S.RUNNING,
     (_S.REQUESTED, CANCEL_REQUESTED): _S.REQUESTED,
+    **{(state, BRANCH_CANCEL_REQUESTED): state for state in (_S.REQUESTED, _S.RUNNING, _S.WAITING)},
     (_S.REQUESTED, FINISHED): _S.FINISHED,
     (_S.RUNNING, RESUMED): _S.RUNNING,
     (_S.RUNNING, WAITING): _S.WAITING,
@@ -53,6 +60,8 @@ LIFE: Mapping[tuple[ExecutionState, str], ExecutionState] = {
     (_S.REQUESTED, STOPPED): _S.STOPPED,
     (_S.WAITING, STOPPED): _S.STOPPED,
     (_S.STOPPED, RESUMED): _S.RUNNING,
+    (_S.STOPPED, REOPENED): _S.RUNNING,
+    **{(state, IMPORTED): _S.IMPORTED for state in _S if state is not _S.NEW},
 }
 
 

@@ -5,11 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from contracts import OrderId, OrderState, Problem, StatusReport
+from contracts import ErrorCategory, OrderId, OrderState, Problem, StatusReport
 from runtime.canonical import clean_text
 from runtime.errors import LedgerUnavailable, SiliconError, StaleWriter
 from runtime.executor.guard import Guard
 from runtime.executor.port import Body, ExecutionRun
+
+_OUT_OF_TIME = Problem(
+    code="CANCELLED",
+    category=ErrorCategory.PERMISSION,
+    message="The execution was cancelled, and stopped before it had found out about all it did and taken that back: "
+    "`executor.cancel_most_s` were over. `silicon show` tells which effects were begun and which were taken back.",
+)
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +44,7 @@ async def work(body: Body, run: ExecutionRun, guard: Guard) -> StatusReport:
     if stopped_by is cancelling:
         cancelling.result()
         if working.cancelled() or working.exception() is not None:
-            return ended(run.root_order_id, OrderState.CANCELLED)
+            return ended(run.root_order_id, OrderState.CANCELLED, _OUT_OF_TIME)
     return _report(working, run)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runtime.ledger.migrate import SchemaStatus
     from runtime.ledger.store import SqlStore
 
-__all__ = ["address", "open_store", "status", "upgrade"]
+__all__ = ["address", "embedded_file", "open_store", "status", "upgrade"]
 
 
 async def open_store(settings: LedgerSettings, *, home: Path, clock: Clock) -> SqlStore:
@@ -30,7 +30,7 @@ async def open_store(settings: LedgerSettings, *, home: Path, clock: Clock) -> S
     from runtime.ledger.opening import open_database
     from runtime.ledger.store import SqlStore
 
-    return SqlStore(await open_database(settings, home), clock)
+    return SqlStore(await open_database(settings, home), clock, settings)
 
 
 def address(settings: LedgerSettings, home: Path) -> str:
@@ -38,6 +38,16 @@ def address(settings: LedgerSettings, home: Path) -> str:
     from runtime.ledger.database import address_of
 
     return address_of(settings, home).render_as_string(hide_password=False)
+
+
+def embedded_file(settings: LedgerSettings, home: Path) -> Path | None:
+    """Return the file of an embedded database; None for a server's."""
+    from runtime.ledger.database import address_of
+
+    url = address_of(settings, home)
+    if url.get_backend_name() != "sqlite":
+        return None
+    return Path(str(url.database).removeprefix("file:").partition("?")[0])
 
 
 def upgrade(url: str) -> SchemaStatus:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
+from runtime.addresses import require_quoted
 from runtime.errors import SettingsError
-from runtime.ledger.faults import translate
+from runtime.ledger.faults import PACKET_BYTES, TOO_LONG_NUMBER, translate
+from runtime.ledger.parameters import connecting, require_known
+from runtime.ledger.read_only import in_file, is_read_only, to_open
 from runtime.settings.groups import LedgerSettings
 
 FILE_NAME = "silicon.db"
@@ -24,6 +28,10 @@ class Flavour:
 
     begin: str
     """Starts the writer's transaction."""
+    wait: str
+    """Makes the writer wait again for whoever else writes."""
+    wait_not: str
+    """Makes the writer refuse at once while somebody else writes; empty where it takes a network in any case."""
     begin_snapshot: str
     """Starts a reader's transaction in which nothing changes."""
     on_connect: tuple[str, ...]
@@ -37,9 +45,13 @@ class Database:
     def __init__(self, url: URL, settings: LedgerSettings) -> None:
         self.url = url
         self.flavour = _flavour(url, settings)
+        self.on_break: list[Callable[[], None]] = []
+        """Called, from any thread, when a connection is made or fails: whatever was remembered of what the database
+        holds may not hold of the one that stands there now."""
         try:
+            require_known(url)
             self.engine: Engine = create_engine(
-                url,
+                to_open(url),
                 isolation_level="AUTOCOMMIT",
                 connect_args=self.flavour.connect_args,
                 **self.flavour.engine_args,
@@ -50,14 +62,15 @@ class Database:
                 "Install it into the environment of silicon, or choose another database in `ledger.url`.",
                 address=self.address,
             ) from error
+        event.listen(self.engine, "do_connect", connecting(url))
         event.listen(self.engine, "connect", self._on_connect)
 
     @property
     def address(self) -> str:
-        """The address as people may see it: without the password."""
+        """The address as people may see it: without the password and the parameters, one of which may be a password."""
         if self.url.get_backend_name() == "sqlite":
             return str(self.url.database)
-        return self.url.render_as_string(hide_password=True)
+        return self.url.set(query={}).render_as_string(hide_password=True)
 
     @property
     def embedded(self) -> bool:
@@ -72,13 +85,28 @@ class Database:
 
     def translate(self, error: BaseException) -> Exception:
         """Return the driver's error as one of ours."""
-        return translate(error, self.address)
+        self._break()
+        file = in_file(self.url)
+        return translate(error, self.address, read_only=file is not None and is_read_only(file))
 
     def _on_connect(self, connection: DBAPIConnection, _record: object) -> None:
         cursor = connection.cursor()
         for statement in self.flavour.on_connect:
             cursor.execute(statement)
+        if self.url.get_backend_name() in ("mysql", "mariadb"):
+            self._require_packet(cursor)
         cursor.close()
+        self._break()
+
+    def _require_packet(self, cursor: Any) -> None:
+        cursor.execute("SELECT @@max_allowed_packet")
+        (most,) = cursor.fetchone()
+        if most < PACKET_BYTES:
+            raise self.driver_error(TOO_LONG_NUMBER, f"max_allowed_packet is {most}")
+
+    def _break(self) -> None:
+        for forget in tuple(self.on_break):
+            forget()
 
 
 def address_of(settings: LedgerSettings, home: Path) -> URL:
@@ -90,17 +118,18 @@ def address_of(settings: LedgerSettings, home: Path) -> URL:
 
 def parse_address(text: str) -> URL:
     """Return `text` as the address of a database with the driver we use; raise SettingsError for one that is none."""
+    require_quoted(text, name="ledger.url", by_standard=False)
     try:
         url = make_url(text)
         backend = url.get_backend_name()
         if backend not in ("sqlite", *_DRIVERS) or not url.database or url.database == ":memory:":
             raise ArgumentError("unknown kind, or no database named")
-    except (ArgumentError, NoSuchModuleError, ValueError) as error:
+    except (ArgumentError, NoSuchModuleError, ValueError):
         raise SettingsError(
             "The setting `ledger.url` is not an address of a database that silicon can use. It looks like "
             "sqlite:////folder/silicon.db, mysql://user:password@host/database or "
             "postgresql://user:password@host/database.",
-        ) from error
+        ) from None  # whose words may repeat a part of the password
     return url.set(drivername=_DRIVERS.get(backend, "sqlite"))
 
 
@@ -110,6 +139,8 @@ def _flavour(url: URL, settings: LedgerSettings) -> Flavour:
         case "sqlite":
             return Flavour(
                 begin="BEGIN IMMEDIATE",
+                wait=f"PRAGMA busy_timeout={round(settings.busy_timeout_s * 1_000)}",
+                wait_not="PRAGMA busy_timeout=0",
                 begin_snapshot="BEGIN",
                 on_connect=(
                     "PRAGMA journal_mode=WAL",
@@ -122,6 +153,8 @@ def _flavour(url: URL, settings: LedgerSettings) -> Flavour:
         case "mysql" | "mariadb":
             return Flavour(
                 begin="BEGIN",
+                wait="",
+                wait_not="",
                 begin_snapshot="START TRANSACTION WITH CONSISTENT SNAPSHOT",
                 on_connect=(
                     f"SET SESSION innodb_lock_wait_timeout={wait_s}",
@@ -134,6 +167,8 @@ def _flavour(url: URL, settings: LedgerSettings) -> Flavour:
         case _:
             return Flavour(
                 begin="BEGIN",
+                wait="",
+                wait_not="",
                 begin_snapshot="BEGIN ISOLATION LEVEL REPEATABLE READ",
                 on_connect=(f"SET lock_timeout={wait_s * 1_000}",),
                 connect_args={"connect_timeout": 10},

@@ -8,15 +8,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from contracts import ExecutionId
 from runtime.canonical import MAX_DEPTH, clean, clean_text, to_bytes
-from runtime.ledger.port import Append, NewEvent
-from runtime.ledger.rows import EventRow, new_event_id
+from runtime.ledger.port import Append, Cursor, CursorChange, NewEvent, Snapshot
+from runtime.ledger.rows import new_event_id
 from runtime.telemetry.redaction import redact
 
 PAYLOAD_BYTES = 8 * 1024 * 1024
@@ -27,39 +28,90 @@ _TYPE = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-@dataclass(frozen=True, slots=True)
+class Fact(NamedTuple):
+    """An event that can be stored: it lacks only its place and chain."""
+
+    id: str
+    stored_id: bytes
+    type: str
+    payload: bytes
+    """The exact bytes."""
+    payload_sha256: str
+
+
+@dataclass(slots=True)  # not frozen: that would take three times as long to make
 class Prepared:
-    """An append that can be stored: rows that lack only their place and chain, and the exact bytes of each payload."""
+    """An append that can be stored."""
 
     append: Append
-    rows: list[EventRow]
-    payloads: list[bytes]
+    time: str
+    """The moment of all its events, as the chain covers it."""
+    facts: list[Fact]
+    size: int
+    """Of all payloads, bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCursor:
+    """A cursor that can be saved."""
+
+    name: str
+    position: int
+    expected: int | None
+    data: bytes | None
 
 
 def prepare(append: Append, time: str) -> Prepared:
     """Return the append ready to be stored; raise ValueError naming what cannot be stored, and why."""
     _check_addresses(append)
-    rows, payloads = [], []
+    facts, size = [], 0
     for event in append.events:
         payload = _payload(append.stream, event)
-        payloads.append(payload)
-        rows.append(
-            EventRow(
-                position=0,
-                stream=append.stream,
-                version=0,
-                id=new_event_id(),
-                type=event.type,
-                time=time,
-                source=append.source,
-                organisation=append.organisation,
-                execution_id=append.execution_id,
-                trace_id=append.trace_id,
-                payload_sha256=hashlib.sha256(payload).hexdigest(),
-                chain_sha256="",
-            )
-        )
-    return Prepared(append, rows, payloads)
+        size += len(payload)
+        facts.append(Fact(*new_event_id(), event.type, payload, hashlib.sha256(payload).hexdigest()))
+    return Prepared(append, time, facts, size)
+
+
+def prepare_cursors(cursors: Sequence[Cursor | CursorChange]) -> list[PreparedCursor | CursorChange]:
+    """Return the cursors ready to be saved; raise ValueError naming what cannot be saved, and why."""
+    if len({cursor.name for cursor in cursors}) < len(cursors):
+        raise ValueError("An append saves the position of one consumer twice.")
+    return [_prepared(cursor) for cursor in cursors]
+
+
+def _prepared(cursor: Cursor | CursorChange) -> PreparedCursor | CursorChange:
+    if isinstance(cursor, Cursor):
+        return prepare_cursor(cursor)
+    _check_consumer(cursor.name)
+    return cursor
+
+
+def prepare_cursor(cursor: Cursor) -> PreparedCursor:
+    """Return the cursor ready to be saved; raise ValueError for one that cannot be."""
+    _check_consumer(cursor.name)
+    if not 0 <= cursor.position < 2**63:
+        raise ValueError(f"The consumer {cursor.name} cannot stand at {cursor.position}; positions start at 0.")
+    if cursor.data is None:
+        return PreparedCursor(cursor.name, cursor.position, cursor.expected, None)
+    data = _payload(f"consumer/{cursor.name}", NewEvent("cursor.saved", cursor.data))
+    return PreparedCursor(cursor.name, cursor.position, cursor.expected, data)
+
+
+def prepare_snapshots(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
+    """Return the snapshots with their data compressed; raise ValueError for one that belongs to no stream."""
+    prepared = []
+    for snapshot in snapshots:
+        _check_stream(snapshot.stream)
+        if snapshot.version < 1:
+            raise ValueError(f"A snapshot of {snapshot.stream} is of version {snapshot.version}; they start at 1.")
+        prepared.append(Snapshot(snapshot.stream, snapshot.version, zlib.compress(snapshot.data, 1)))
+    return prepared
+
+
+def payload_of(stream: str, event: NewEvent) -> bytes:
+    """Return the exact bytes of an event outside the chain; raise ValueError naming what cannot be stored, and why."""
+    _check_stream(stream)
+    return _payload(stream, event)
 
 
 def _check_addresses(append: Append) -> None:
@@ -102,6 +154,12 @@ def _check_execution(execution_id: str) -> None:
 def _check_trace(trace_id: str) -> None:
     if not 0 < len(trace_id) <= 64 or not _is_text(trace_id):
         raise ValueError(f"An append has the trace id {trace_id!r}; it takes 1 to 64 characters.")
+
+
+@lru_cache(maxsize=1_024)
+def _check_consumer(name: str) -> None:
+    if not 0 < len(name) <= 255 or name != name.strip() or not _is_text(name):
+        raise ValueError(f"{name!r} is not the name of a consumer: 1 to 255 characters, no blanks around it.")
 
 
 @lru_cache(maxsize=1_024)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from sqlalchemy.exc import DBAPIError
 
-from runtime.errors import LedgerError, LedgerUnavailable, SchemaMismatch
+from runtime.errors import LedgerError, LedgerFull, LedgerUnavailable, SchemaMismatch
+from runtime.ledger.read_only import CANNOT_BE_READ
 
 _LOCKED = (
     "Another program holds the ledger {address} locked for writing. Wait for it, or end it, then run the command again."
@@ -16,8 +17,8 @@ _FULL = "The disk of the ledger {address} is full; nothing was written. Free som
 _SQLITE: Mapping[str, str] = {
     "BUSY": _LOCKED,
     "LOCKED": _LOCKED,
-    "READONLY": "The ledger {address} cannot be written: the file, or the folder it is in, is read-only. "
-    "Make both writable, or choose another home folder.",
+    "READONLY": "The ledger {address} cannot be written: the file, its folder or their disk is read-only. "
+    "Make them writable, or choose another home folder.",
     "CANTOPEN": "The ledger {address} cannot be opened or made. Check that its folder exists and that you may write "
     "there, or choose another home folder.",
     "FULL": _FULL,
@@ -38,11 +39,16 @@ _GONE = (
     "The database server of {address} cannot be reached ({error}). "
     "Check that it runs and that `ledger.url` is right, then run the command again."
 )
-_TOO_LONG = "The server of {address} refused a statement as too long. Set its max_allowed_packet to 16 MiB or more."
+PACKET_BYTES = 16 * 1024 * 1024
+"""What a MySQL server has to take at once. One that takes less drops the connection in the middle of what it is sent,
+which looks as if it were away, for ever."""
+_TOO_LONG = "The server of {address} takes no statement of 16 MiB. Set its max_allowed_packet to 16 MiB or more."
 
+TOO_LONG_NUMBER = 1153
 _MYSQL: Mapping[int, str] = {
     1044: _REFUSED, 1045: _REFUSED, 1698: _REFUSED, 1049: _NO_DATABASE, 1142: _READ_ONLY,
-    1205: _LOCKED, 1213: _LOCKED, 1290: _READ_ONLY, 1792: _READ_ONLY, 1114: _FULL, 1021: _FULL, 1153: _TOO_LONG,
+    1205: _LOCKED, 1213: _LOCKED, 1290: _READ_ONLY, 1792: _READ_ONLY, 1114: _FULL, 1021: _FULL,
+    TOO_LONG_NUMBER: _TOO_LONG,
     2002: _GONE, 2003: _GONE, 2005: _GONE, 2006: _GONE, 2013: _GONE, 1053: _GONE, 1040: _GONE,
 }  # fmt: skip
 _POSTGRESQL: Mapping[str, str] = {
@@ -51,8 +57,8 @@ _POSTGRESQL: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def translate(error: BaseException, address: str) -> Exception:
-    """Return the error of a driver as LedgerUnavailable or SchemaMismatch with what to do about it."""
+def translate(error: BaseException, address: str, *, read_only: bool = False) -> Exception:
+    """Return the error of a driver as LedgerUnavailable, LedgerFull or SchemaMismatch with what to do about it."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(cause, LedgerError):
         return cause
@@ -60,9 +66,12 @@ def translate(error: BaseException, address: str) -> Exception:
     if _lacks_a_table(cause, said):
         return SchemaMismatch(_NO_TABLE.format(address=address), address=address)
     advice = _advice(cause, said)
+    if read_only and advice == _SQLITE["CANTOPEN"]:
+        advice = CANNOT_BE_READ
     if advice is None:
         advice = "The ledger {address} cannot be used: {error}. The log file has the details."
-    return LedgerUnavailable(advice.format(address=address, error=said), address=address, error=said)
+    kind = LedgerFull if advice in (_FULL, _SQLITE["IOERR"]) else LedgerUnavailable
+    return kind(advice.format(address=address, error=said), address=address, error=said)
 
 
 def _advice(cause: BaseException, said: str) -> str | None:

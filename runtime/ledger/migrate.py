@@ -63,23 +63,23 @@ def status(url: str) -> SchemaStatus:
 def current_revision(database: Database) -> str | None:
     """Return the revision written in the database, or None when it holds no ledger."""
     with _connected(database) as connection:
-        return _current(connection)
+        return revision_of(connection)
 
 
 def upgrade_database(database: Database) -> SchemaStatus:
     """Bring a database to the newest revision, alone."""
     with _connected(database) as connection, _alone(database, connection):
-        before = _current(connection)
+        before = revision_of(connection)
         if before is None:
             _refuse_foreign(database, connection)
         if before is None and database.embedded:
-            _create(connection)
+            create_newest(connection)
         elif before != REVISION:
             run_migrations(database, connection, before)
-        return SchemaStatus(database.address, _current(connection))
+        return SchemaStatus(database.address, revision_of(connection))
 
 
-def _create(connection: Connection) -> None:
+def create_newest(connection: Connection) -> None:
     """Make the newest schema in an empty file: what all migrations make, without the second that Alembic needs."""
     metadata.create_all(connection)
     _versions.create(connection)
@@ -87,8 +87,8 @@ def _create(connection: Connection) -> None:
     connection.execute(_versions.insert().values(version_num=REVISION))
 
 
-def run_migrations(database: Database, connection: Connection, before: str | None) -> None:
-    """Run the migrations that come after `before`; None runs them all."""
+def run_migrations(database: Database, connection: Connection, before: str | None, *, to: str = "head") -> None:
+    """Run the migrations that come after `before`, up to `to`; None runs them from the first."""
     from alembic import command
     from alembic.config import Config
     from alembic.script import ScriptDirectory
@@ -100,7 +100,7 @@ def run_migrations(database: Database, connection: Connection, before: str | Non
     if before is not None and before not in known:
         raise newer(database.address, before)
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, to)
 
 
 def newer(address: str, revision: str) -> SchemaMismatch:
@@ -125,7 +125,8 @@ def _refuse_foreign(database: Database, connection: Connection) -> None:
         )
 
 
-def _current(connection: Connection) -> str | None:
+def revision_of(connection: Connection) -> str | None:
+    """Return the revision written in the database, or None when it holds no ledger."""
     if not inspect(connection).has_table(_versions.name):
         return None
     revision: str | None = connection.execute(select(_versions.c.version_num)).scalar()

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_RESULT = ("output_sha256", "artifacts.sha256")
+_RESULT = ("output_sha256", "given_sha256", "artifacts.sha256")
 NAMED: Mapping[str, tuple[str, ...]] = {
     "execution.requested": ("organisation_sha256",),
     "execution.finished": ("report.artifacts.sha256",),
     "order.finished": ("report.artifacts.sha256",),
     "product.made": ("product.artifacts.sha256",),
+    "files.changed": ("files.sha256",),
+    "workspace.changed": ("files.sha256", "manifest_sha256"),
+    "model.answered": ("answer_sha256",),
+    "call.finished": _RESULT,
+    "call.intended": ("stored_sha256",),
+    "effect.intended": ("stored_sha256",),
     "step.dispatched": ("order_sha256",),
     "step.finished": _RESULT,
     "step.waiting": tuple(f"held.{path}" for path in _RESULT),
-    "step.failed": tuple(f"result.{path}" for path in _RESULT),
+    "step.failed": ("given_sha256", *(f"result.{path}" for path in _RESULT)),
 }
 """Type of event → where its payload holds addresses; a list on the way stands for each of its items.
 

@@ -22,7 +22,7 @@ async def open_database(settings: LedgerSettings, home: Path) -> Database:
 
 def _make_ready(database: Database) -> None:
     if database.embedded:
-        _make_folder(database)
+        make_folder(database)
     revision = current_revision(database)
     if revision == REVISION:
         return
@@ -37,7 +37,8 @@ def _make_ready(database: Database) -> None:
     upgrade_database(database)
 
 
-def _make_folder(database: Database) -> None:
+def make_folder(database: Database) -> None:
+    """Make the folder of an embedded file where it is missing; raise LedgerUnavailable where it cannot be made."""
     if database.address.startswith("file:"):
         return
     folder = Path(database.address).parent

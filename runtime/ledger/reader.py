@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from runtime.errors import LedgerUnavailable
 from runtime.ledger.database import Database
+from runtime.ledger.texts import Texts
 
 T = TypeVar("T")
 THREADS = 4
@@ -25,9 +26,15 @@ class Reader:
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="ledger-reader")
         self._closed = False
 
+    def texts(self) -> Texts:
+        """Return what remembers the names of this database, as long as it is surely the same one."""
+        texts = Texts()
+        self._database.on_break.append(texts.forget)
+        return texts
+
     async def rows(self, query: Executable) -> Sequence[Any]:
         """Return all rows of a query."""
-        return await self._in_thread(lambda connection: connection.execute(query).fetchall())
+        return await self.in_thread(lambda connection: connection.execute(query).fetchall())
 
     async def in_snapshot(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on a connection that sees one moment of the database."""
@@ -39,7 +46,7 @@ class Reader:
             finally:
                 connection.exec_driver_sql("ROLLBACK")
 
-        return await self._in_thread(snapshot)
+        return await self.in_thread(snapshot)
 
     async def flush_erased(self) -> None:
         """Empty SQLite's write-ahead log, where erased bytes may stand; a reader in progress puts that off to later."""
@@ -53,7 +60,8 @@ class Reader:
         await asyncio.to_thread(self._threads.shutdown)
         self._database.engine.dispose()
 
-    async def _in_thread(self, work: Callable[[Connection], T]) -> T:
+    async def in_thread(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` on a connection of its own."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, self._connected, work)
         except RuntimeError as error:

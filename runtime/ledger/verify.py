@@ -5,40 +5,54 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
-from sqlalchemy import Connection, select, type_coerce
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import DatabaseError
-from sqlalchemy.types import NullType
 
 from runtime.ledger import schema
 from runtime.ledger.naming import NAMED, named_by
 from runtime.ledger.port import AuditFault
-from runtime.ledger.rows import NO_CHAIN, EventRow, HeadRow, kind_of, link
+from runtime.ledger.rows import NO_CHAIN, EventRow, kind_of, link
 from runtime.ledger.verify_blobs import Naming, blob_faults
+from runtime.ledger.verify_rows import (
+    Found,
+    HeadRow,
+    all_events,
+    all_heads,
+    all_names,
+    is_number,
+    moment,
+    number_or_0,
+    undecodable_text_is_read,
+)
+from runtime.ledger.verify_tombstones import PRUNED, Graveyard, Record
+
+RECORDS = {"payload.erased": "erasure", PRUNED: "pruning"}
+"""Events that account for what is gone, and the kind of stream in which alone they count."""
 
 
 def verify(connection: Connection) -> list[AuditFault]:
     """Return everything that does not fit: altered, missing, added or reordered rows, wrong heads, damaged blobs.
 
     On SQLite the database says first whether its own pages and indexes are whole. Whatever is found is reported and
-    the audit goes on; it holds one part of one blob in memory at a time.
+    the audit goes on; it holds one part of one blob in memory at a time. Snapshots, fragments and the positions of
+    consumers are derived or passing, and are not audited.
 
-    What it cannot see: the newest events of a stream taken away together with everything that speaks of them (their
-    payloads, the stream's head, the counter), and a blob that no event names taken away as a whole. Keep a copy of the
-    head's position elsewhere to see the first as well.
+    What it cannot see: the newest events of a stream taken away together with everything that speaks of them (the
+    stream's head, the counter), and a blob that no event names taken away as a whole. Keep a copy of the head's
+    position elsewhere to see the first as well.
     """
     audit = _Audit(connection)
-    with _undecodable_text_is_read(connection):
+    with undecodable_text_is_read(connection):
         for judge in (
             audit.judge_file,
+            audit.read_names,
+            audit.judge_tombstones,
             audit.judge_events,
             audit.judge_heads,
             audit.judge_erasures,
+            audit.judge_prunings,
             audit.judge_counter,
-            audit.judge_strays,
             audit.judge_blobs,
         ):
             try:
@@ -54,11 +68,15 @@ class _Audit:
     def __init__(self, connection: Connection) -> None:
         self.faults: list[AuditFault] = []
         self._connection = connection
+        self._names: dict[int, str] = {}
+        self._graveyard: Graveyard | None = None
         self._last: dict[str, EventRow] = {}
         self._versions: dict[str, int] = {}
+        self._chains: dict[str, str] = {}
         self._first: dict[str, int] = {}
-        self._erased: list[EventRow] = []
-        self._erasures: set[tuple[object, object, object]] = set()
+        self._erased: list[tuple[EventRow, object]] = []
+        self._erasures: dict[tuple[object, ...], str] = {}
+        self._prunings: dict[str, Record] = {}
         self._named: dict[str, Naming] = {}
         self._position = 0
 
@@ -69,66 +87,99 @@ class _Audit:
                 if said != "ok":
                     self.tell(f"the database file is damaged: {said}")
 
+    def read_names(self) -> None:
+        """Read the texts behind the numbers; one that was changed breaks the chain of each event that uses it."""
+        self._names = all_names(self._connection)
+
+    def judge_tombstones(self) -> None:
+        """Learn which events were pruned, and where the chains of their streams go on."""
+        graveyard = self._graveyard = Graveyard(self._connection, self._names)
+        self.faults.extend(graveyard.faults)
+        for stream, tombstone in graveyard.tombstones.items():
+            self._versions[stream] = number_or_0(tombstone.version)
+            self._chains[stream] = tombstone.chain_sha256
+
     def judge_events(self) -> None:
         """Compare every event with what came before it and with its payload."""
-        for row, data, erased_at, has_payload in _rows(self._connection):
-            self._judge_event(row, data, erased_at, has_payload)
+        for found in all_events(self._connection, self._names):
+            self._judge_place(found.row)
+            self._judge_chain(found)
+            self._judge_payload(found)
 
-    def _judge_event(self, row: EventRow, data: bytes | None, erased_at: str | None, has_payload: bool) -> None:
-        """Compare one event with the one before it in the ledger and the one before it in its stream."""
-        if row.position != self._position + 1:
-            self._add(row, f"the events {self._position + 1} to {row.position - 1} of the ledger are missing")
+    def _judge_place(self, row: EventRow) -> None:
+        """Compare the position of an event with the one before it in the ledger."""
+        graveyard = self._graveyard
+        missing = [(self._position + 1, row.position - 1)] if row.position > self._position + 1 else []
+        for first, last in graveyard.unexplained(*missing[0]) if graveyard and missing else missing:
+            self._add(row, f"the events {first} to {last} of the ledger are missing")
+        if graveyard and graveyard.explains(row.position):
+            self._add(row, "a tombstone says that this event was pruned, but it is there")
         self._position = row.position
-        before = self._last.get(row.stream)
-        version, chain = self._versions.get(row.stream, 0), before.chain_sha256 if before else NO_CHAIN
+
+    def _judge_chain(self, found: Found) -> None:
+        """Compare an event with the one before it in its stream."""
+        row, stream = found.row, found.row.stream
+        version, chain = self._versions.get(stream, 0), self._chains.get(stream, NO_CHAIN)
         if row.version != version + 1:
             self._add(
                 row, f"{_read_as(row)}it follows event {version} of its stream, so events are missing or out of order"
             )
-        elif not _fits(chain, row):
+        elif not found.whole or link(chain, row[:-1]) != row.chain_sha256:
             self._add(row, "the row, or the one before it, was changed: it does not fit its chain")
-        self._last[row.stream] = row
-        self._versions[row.stream] = row.version if _is_number(row.version) else version + 1
-        self._first.setdefault(row.stream, row.position)
-        self._judge_payload(row, data, erased_at, has_payload)
+        self._last[stream] = row
+        self._versions[stream] = row.version if is_number(row.version) else version + 1
+        self._chains[stream] = row.chain_sha256
+        self._first.setdefault(stream, row.position)
 
-    def _judge_payload(self, row: EventRow, data: bytes | None, erased_at: str | None, has_payload: bool) -> None:
-        if not has_payload:
-            self._add(row, "its payload is missing")
-        elif data is None:
-            self._erased.append(row)
-        elif hashlib.sha256(data).hexdigest() != row.payload_sha256:
-            self._add(row, "its payload was changed: the bytes do not match their hash")
-        elif erased_at is not None:
-            self._add(row, "its payload is marked as erased but is there")
+    def _judge_payload(self, found: Found) -> None:
+        if found.data is None:
+            self._erased.append((found.row, found.erased_at))
+        elif hashlib.sha256(found.data).hexdigest() != found.row.payload_sha256:
+            self._add(found.row, "its payload was changed: the bytes do not match their hash")
+        elif found.erased_at is not None:
+            self._add(found.row, "its payload is marked as erased but is there")
         else:
-            self._take_in(row, data)
+            self._take_in(found.row, found.data)
 
     def _take_in(self, row: EventRow, data: bytes) -> None:
-        """Remember what a payload says that has to be true elsewhere: which blobs there are, and what was erased."""
-        erases = row.type == "payload.erased" and kind_of(_text(row.stream)) == "erasure"
-        if not erases and row.type not in NAMED:
+        """Remember what a payload says that has to be true elsewhere: which blobs there are, and what is gone."""
+        records = RECORDS.get(row.type) == kind_of(row.stream)
+        if not records and row.type not in NAMED:
             return
         try:
-            record = json.loads(data)
+            said = json.loads(data)
         except ValueError:
             self._add(row, "its payload is no JSON")
             return
-        if erases and isinstance(record, dict):
-            erased = (record.get(name) for name in ("stream", "version", "payload_sha256"))
-            self._erasures.add(tuple(map(_hashable, erased)))  # type: ignore[arg-type]
-        for sha256 in named_by(row.type, record):
-            self._named.setdefault(sha256, Naming(_text(row.stream), _number(row.version), row.position))
+        if records and isinstance(said, dict):
+            self._take_record(row, said)
+        for sha256 in named_by(row.type, said):
+            self._named.setdefault(sha256, Naming(row.stream, number_or_0(row.version), row.position))
+
+    def _take_record(self, row: EventRow, said: dict[str, object]) -> None:
+        if row.type == PRUNED:
+            self._prunings[str(said.get("stream"))] = Record(row.organisation, row.time, said)
+        else:
+            key = tuple(_hashable(said.get(name)) for name in ("stream", "version", "payload_sha256"))
+            self._erasures[key] = row.time
 
     def judge_erasures(self) -> None:
-        """A payload may be gone only where an event says that it was erased."""
-        for row in self._erased:
-            if (row.stream, row.version, row.payload_sha256) not in self._erasures:
+        """A payload may be gone only where an event says that it was erased, and when."""
+        for row, erased_at in self._erased:
+            recorded = self._erasures.get((row.stream, row.version, row.payload_sha256))
+            if recorded is None:
                 self._add(row, "its payload was removed without a record of its erasure")
+            elif recorded != moment(erased_at):
+                self._add(row, f"its payload is marked as erased at {moment(erased_at)}, the record says {recorded}")
+
+    def judge_prunings(self) -> None:
+        """A stream may be gone only where an event says that it was pruned."""
+        if self._graveyard is not None:
+            self.faults.extend(self._graveyard.judge_records(self._prunings))
 
     def judge_heads(self) -> None:
         """Compare the table of streams with the last event of each."""
-        heads = {head.stream: head for head in _heads(self._connection)}
+        heads = {head.stream: head for head in all_heads(self._connection, self._names)}
         for stream, row in self._last.items():
             head = heads.pop(stream, None)
             if head is None:
@@ -136,7 +187,7 @@ class _Audit:
                 continue
             wanted = HeadRow(
                 stream=stream,
-                kind=kind_of(_text(stream)),
+                kind=kind_of(stream),
                 organisation=row.organisation,
                 first_position=self._first[stream],
                 version=row.version,
@@ -149,7 +200,7 @@ class _Audit:
                 self._add(row, f"the head of its stream does not fit its last event: {', '.join(wrong)}")
         for head in heads.values():
             what = "the stream has a head but no events"
-            self.faults.append(AuditFault(_text(head.stream), _number(head.version), None, what))
+            self.faults.append(AuditFault(head.stream, number_or_0(head.version), None, what))
 
     def judge_counter(self) -> None:
         """Compare the counter with the last event."""
@@ -159,21 +210,10 @@ class _Audit:
             self.tell("the counter is missing")
         elif positions[0] != self._position:
             what = f"the counter stands at {positions[0]}, the last event is {self._position}"
-            self.tell(what, positions[0] if _is_number(positions[0]) else None)
+            self.tell(what, positions[0] if is_number(positions[0]) else None)
         for number, position in rows:
             if number != 1:
                 self.tell(f"there is a second counter, {number}, which stands at {position}")
-
-    def judge_strays(self) -> None:
-        """Find payloads that belong to no event."""
-        events, payloads = schema.events, schema.payloads
-        query = (
-            select(payloads.c.position)
-            .outerjoin(events, events.c.position == payloads.c.position)
-            .where(events.c.position.is_(None))
-        )
-        for (position,) in self._connection.execute(query):
-            self.tell("there is a payload but no event at this position", position)
 
     def judge_blobs(self) -> None:
         """Hold every blob against its address, and look for each that an event names."""
@@ -184,25 +224,11 @@ class _Audit:
         self.faults.append(AuditFault("", 0, position, what))
 
     def _add(self, row: EventRow, what: str) -> None:
-        self.faults.append(AuditFault(_text(row.stream), _number(row.version), row.position, what))
+        self.faults.append(AuditFault(row.stream, number_or_0(row.version), row.position, what))
 
 
 def _read_as(row: EventRow) -> str:
-    return "" if _is_number(row.version) else f"its version was changed to {row.version!r}; "
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int)
-
-
-def _number(value: object) -> int:
-    """Return a number that a column holds, 0 where a hand put in something else: SQLite keeps any kind of value."""
-    return value if isinstance(value, int) else 0
-
-
-def _text(value: object) -> str:
-    """Return what a text column holds, as text."""
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    return "" if is_number(row.version) else f"its version was changed to {row.version!r}; "
 
 
 def _hashable(value: object) -> object:
@@ -212,46 +238,3 @@ def _hashable(value: object) -> object:
 def _says_damaged(error: DatabaseError) -> bool:
     name = getattr(error.orig, "sqlite_errorname", None) or ""
     return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
-
-
-def _fits(chain: str, row: EventRow) -> bool:
-    try:
-        return link(chain, row[:-1]) == row.chain_sha256
-    except TypeError:  # bytes where a text belongs
-        return False
-
-
-@contextmanager
-def _undecodable_text_is_read(connection: Connection) -> Iterator[None]:
-    """Let SQLite give a text that is no longer UTF-8, so that it is reported instead of ending the audit."""
-    driver: Any = connection.connection.driver_connection
-    if not isinstance(driver, sqlite3.Connection):
-        yield
-        return
-    driver.text_factory = lambda data: data.decode(errors="replace")
-    try:
-        yield
-    finally:
-        driver.text_factory = str
-
-
-def _rows(connection: Connection) -> Iterator[tuple[EventRow, bytes | None, str | None, bool]]:
-    events, payloads = schema.events, schema.payloads
-    as_it_is = type_coerce(payloads.c.data, NullType)
-    query = (
-        select(*events.c, as_it_is, payloads.c.erased_at, payloads.c.position.is_not(None))
-        .outerjoin(payloads, payloads.c.position == events.c.position)
-        .order_by(events.c.position)
-        .execution_options(yield_per=500)
-    )
-    columns = len(EventRow._fields)
-    for row in connection.execute(query):
-        data = row[columns]
-        if data is not None and not isinstance(data, bytes):  # SQLite keeps the kind that was put in by hand
-            data = str(data).encode()
-        yield EventRow(*row[:columns]), data, row[columns + 1], bool(row[columns + 2])
-
-
-def _heads(connection: Connection) -> Iterator[HeadRow]:
-    for row in connection.execute(select(schema.streams)):
-        yield HeadRow(*row)

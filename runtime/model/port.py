@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from contracts import Json, Usage
 
@@ -16,6 +16,8 @@ class ToolCall:
     id: str
     name: str
     arguments: Mapping[str, Json]
+    fault: str = ""
+    """Why the arguments could not be read; such a call is never made, and the model is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,17 @@ class ModelAnswer:
     content: str = ""
     calls: Sequence[ToolCall] = ()
     usage: Usage = field(default_factory=Usage)
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    """What else the endpoint said (model, reason for the end, …): kept, and used for nothing."""
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A model that can tell beforehand how much an answer takes; where tokens or money are limited, it has to."""
+
+    def most(self, request: ModelRequest) -> Usage:
+        """Return the most tokens, in and out, and money that the answer to this request can take."""
+        ...
 
 
 class Model(Protocol):
@@ -42,6 +55,8 @@ class Model(Protocol):
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Return the whole answer.
+
+        After a crash the same request may come again; an answer that was given is stored before anything else happens.
 
         Raises:
             ModelRequired: no model is configured for the role.

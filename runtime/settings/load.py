@@ -12,19 +12,29 @@ from pydantic import Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from contracts import Json
+from runtime.addresses import secrets_in
 from runtime.errors import SettingsError
+from runtime.plain_words import in_plain_words
 from runtime.settings.groups import (
     ApprovalSettings,
     BlackboardSettings,
+    BrowserSettings,
+    BusSettings,
+    ClusterSettings,
     EngineSettings,
     ExecutorSettings,
+    FileSettings,
     HttpSettings,
     LedgerSettings,
     LogSettings,
     ModelSettings,
+    RaySettings,
+    RetentionSettings,
     SensorSettings,
+    ServerSettings,
     SlotSettings,
     SqlSettings,
+    WorkforceSettings,
 )  # fmt: skip
 from runtime.settings.home import find_home
 from runtime.settings.names import PREFIX, Given, check_names, environment_name, flatten, nest
@@ -51,9 +61,17 @@ class Settings(BaseSettings):
     language: str = Field(default="en", pattern="^(en|zh)$")
     """Language of the command line: en or zh."""
     ledger: LedgerSettings = LedgerSettings()
+    retention: RetentionSettings = RetentionSettings()
+    bus: BusSettings = BusSettings()
+    server: ServerSettings = ServerSettings()
     engine: EngineSettings = EngineSettings()
     executor: ExecutorSettings = ExecutorSettings()
+    workforce: WorkforceSettings = WorkforceSettings()
+    ray: RaySettings = RaySettings()
     slot: SlotSettings = SlotSettings()
+    cluster: ClusterSettings = ClusterSettings()
+    files: FileSettings = FileSettings()
+    browser: BrowserSettings = BrowserSettings()
     http: HttpSettings = HttpSettings()
     sql: SqlSettings = SqlSettings()
     approval: ApprovalSettings = ApprovalSettings()
@@ -64,6 +82,7 @@ class Settings(BaseSettings):
 
     _sources: dict[str, str] = PrivateAttr(default_factory=dict)
     _secrets: dict[str, SecretStr] = PrivateAttr(default_factory=dict)
+    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     @classmethod
     def settings_customise_sources(
@@ -80,6 +99,11 @@ class Settings(BaseSettings):
     def source_of(self, name: str) -> str:
         """Return where the value of a setting came from: `given`, `environment`, `file`, `home folder` or `default`."""
         return self._sources.get(name, "default")
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """What `load` was given, by dotted name: with it and the home folder another process has the same settings."""
+        return self._given
 
     def model_key(self) -> SecretStr | None:
         """Return the key of the model's endpoint, or None; it never stands in a value that is printed."""
@@ -113,6 +137,7 @@ def load(given: Mapping[str, Any] | None = None, *, working: Path | None = None)
     values.add({"home": home}, source)
     settings = _validate(values)
     settings._sources.update(values.sources)
+    settings._given.update(chosen)
     return _with_secrets(settings, values)
 
 
@@ -135,7 +160,7 @@ def _validate(values: Given) -> Settings:
         lines: list[Json] = []
         for fault in error.errors(include_url=False, include_input=False):
             name = ".".join(str(part) for part in fault["loc"])
-            lines.append(f"{_place(name, values.sources)}: {fault['msg']}.")
+            lines.append(f"{_place(name, values.sources)} {in_plain_words(fault)}.")
         raise SettingsError("\n".join(map(str, lines)), settings=lines) from error
 
 
@@ -146,21 +171,30 @@ def _place(name: str, sources: Mapping[str, str]) -> str:
 
 def _with_secrets(settings: Settings, values: Given) -> Settings:
     """Fill in what stands in files of its own, and remember it as secret."""
-    ledger = settings.ledger
-    if ledger.url_file:
-        if ledger.url:
-            raise SettingsError("ledger.url and ledger.url_file are both set; leave one of them out.")
-        url = _read_secret("ledger.url_file", ledger.url_file)
-        filled = settings.model_copy(update={"ledger": ledger.model_copy(update={"url": url})})
-        filled._sources.update({"ledger.url": f"file {ledger.url_file}"})
-        filled._secrets["ledger.url"] = SecretStr(url)
-        settings = filled
+    for group in ("ledger", "bus"):
+        settings = _with_address(settings, group)
+        for number, part in enumerate(secrets_in(getattr(settings, group).url)):
+            settings._secrets[f"{group}.url part {number}"] = SecretStr(part)
     key = os.environ.get("OPENAI_API_KEY", "")
     if settings.model.api_key_file:
         key = _read_secret("model.api_key_file", settings.model.api_key_file)
     if key:
         settings._secrets["model.api_key"] = SecretStr(key)
     return settings
+
+
+def _with_address(settings: Settings, group: str) -> Settings:
+    """Fill in an address that stands in a file of its own, because it holds a password."""
+    chosen = getattr(settings, group)
+    if not chosen.url_file:
+        return settings
+    if chosen.url:
+        raise SettingsError(f"{group}.url and {group}.url_file are both set; leave one of them out.")
+    url = _read_secret(f"{group}.url_file", chosen.url_file)
+    filled = settings.model_copy(update={group: chosen.model_copy(update={"url": url})})
+    filled._sources.update({f"{group}.url": f"file {chosen.url_file}"})
+    filled._secrets[f"{group}.url"] = SecretStr(url)
+    return filled
 
 
 def _read_secret(name: str, file: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from runtime.addresses import shown
 from runtime.settings.load import Settings
 from runtime.settings.names import environment_name, fields_of
 from runtime.telemetry.redaction import redact
@@ -29,12 +30,13 @@ def rows(settings: Settings) -> list[Row]:
         Row(
             name=name,
             variable=environment_name(name),
-            value=redact(_value(values, name)),
+            value=redact(shown(value) if name.endswith("url") else value),
             source=settings.source_of(name),
             default=_default(info.get_default()),
             meaning=" ".join((info.description or "").split()),
         )
         for name, info in fields_of(Settings)
+        for value in (_value(values, name),)
     ]
 
 

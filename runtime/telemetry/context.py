@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 
 _BOUND: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("silicon_log_facts", default=())
 
 
-@contextmanager
-def working_on(
-    *, trace_id: str | None = None, execution: str | None = None, order: str | None = None, step: str | None = None
-) -> Iterator[None]:
+class working_on:  # noqa: N801 - read as a word of the `with` it stands in; a generator would take twice the time
     """Put these facts into every log line written inside, also by tasks that start inside."""
-    facts = {"trace_id": trace_id, "execution": execution, "order": order, "step": step}
-    bound = dict(_BOUND.get()) | {name: str(value) for name, value in facts.items() if value is not None}
-    token = _BOUND.set(tuple(bound.items()))
-    try:
-        yield
-    finally:
-        _BOUND.reset(token)
+
+    __slots__ = ("_facts", "_token")
+
+    def __init__(
+        self,
+        *,
+        trace_id: str | None = None,
+        execution: str | None = None,
+        order: str | None = None,
+        step: str | None = None,
+    ) -> None:
+        named = (("trace_id", trace_id), ("execution", execution), ("order", order), ("step", step))
+        self._facts = tuple([(name, str(value)) for name, value in named if value is not None])
+
+    def __enter__(self) -> None:
+        bound, mine = _BOUND.get(), self._facts
+        names = [name for name, _ in mine]
+        self._token = _BOUND.set((*(fact for fact in bound if fact[0] not in names), *mine))
+
+    def __exit__(self, *_: object) -> None:
+        _BOUND.reset(self._token)
 
 
 def bound_facts() -> dict[str, str]:

@@ -11,14 +11,22 @@ BLOT = "[redacted]"
 _LEAST_LENGTH = 6
 """A registered secret shorter than this is passed over: it would blot out ordinary words."""
 
+_FEW_KEYS = 32
+"""Objects with more are tables of somebody's data, whose keys do not come again."""
+
+_MOST_HOLDERS = 10_000
+"""Objects and lists that are looked through; a ring would have no end."""
+
 _SECRET_KEY = re.compile(
     r"(?:^|_)(?:password|passwd|passphrase|secrets?|api_?key|access_?key|private_?key|auth|authori[sz]ation"
     r"|credentials?|(?:set_)?cookie|token)$"
 )
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-. ]")
 _MARKS = ("://", "bearer", "basic", "key", "passw", "secret", "token", "sk-", "akia", "asia", "xox", "eyj", "aiza",
-          "ghp_", "gho_", "ghu_", "ghs_", "ghr_")  # fmt: skip
+          "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "silicon_")  # fmt: skip
 """No shape matches a text that has none of these; looking for them is far cheaper than matching."""
+_MARKS_OF_LETTERS = ("akia", "asia", "aiza")
+"""Of shapes that may consist of letters and digits alone."""
 # Orders carry scripts and queries, and a changed script would run differently: a shape has to be beyond doubt.
 _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
     (
@@ -27,6 +35,7 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (re.compile(r"\b((?:bearer|basic)\s+)(?=\S*\d|\S{20,})[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE), rf"\1{BLOT}"),
     (re.compile(r"\bsk-[A-Za-z0-9_-]{12,}"), BLOT),
+    (re.compile(r"\bsilicon_[0-7][0-9A-HJKMNP-TV-Z]{25}_[A-Za-z0-9_-]{43}"), BLOT),
     (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), BLOT),
     (re.compile(r"\bgh[pousr]_[A-Za-z0-9]{20,}"), BLOT),
     (re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"), BLOT),
@@ -45,6 +54,8 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
 _registered: set[str] = set()
 _known: re.Pattern[str] | None = None
 _keys: dict[str, bool] = {}
+_plain: set[tuple[str, ...]] = set()
+"""Keys of objects seen before, none of which names a secret: events of one type have the same."""
 _harmless: set[str] = set()
 """Short texts seen before: names and ids come again and again."""
 
@@ -58,20 +69,54 @@ def register(secrets: Iterable[str]) -> None:
     _harmless.clear()
 
 
+def holds_none(value: Any) -> bool:
+    """Whether `redact` would surely return an equal value; False may mean that it takes a longer look to tell.
+
+    It makes nothing and looks at the keys of an object together, which takes half the time.
+    """
+    within = [value]
+    for holder in within:  # which grows meanwhile
+        kind = type(holder)
+        if len(within) > _MOST_HOLDERS:
+            return False
+        if kind is dict:
+            if not _are_plain(tuple(holder)):
+                return False
+            items = holder.values()
+        elif kind is list or kind is tuple:
+            items = holder
+        else:
+            return False
+        for item in items:
+            kind = type(item)
+            if kind is str:
+                if len(item) >= _LEAST_LENGTH and item not in _harmless and _text(item) != item:
+                    return False
+            elif kind is dict or kind is list or kind is tuple:
+                within.append(item)
+            elif item is not None and kind is not int and kind is not float and kind is not bool:
+                return False
+    return True
+
+
 def redact(value: Any) -> Any:
     """Return `value` with every secret in it replaced by `[redacted]`; what holds none is returned as it is.
 
     A secret is: the value under a key that names one, text in the shape of one, and a registered value.
     """
+    return value if holds_none(value) else _redacted(value)
+
+
+def _redacted(value: Any) -> Any:
     kind = type(value)
     if kind is str:
         return _text(value)
     if kind is dict or isinstance(value, Mapping):
         return {key: _under(key, item) for key, item in value.items()}
     if kind is list:
-        return [redact(item) for item in value]
+        return [_redacted(item) for item in value]
     if kind is tuple:
-        return tuple([redact(item) for item in value])
+        return tuple([_redacted(item) for item in value])
     return _text(value) if isinstance(value, str) else value
 
 
@@ -81,7 +126,19 @@ def _under(key: Any, value: Any) -> Any:
         return value
     if type(key) is str and _names_a_secret(key):
         return value if value == "" else BLOT
-    return value if kind is int or kind is float else redact(value)
+    return value if kind is int or kind is float else _redacted(value)
+
+
+def _are_plain(keys: tuple[Any, ...]) -> bool:
+    if keys in _plain:
+        return True
+    if not all(type(key) is str and not _names_a_secret(key) for key in keys):
+        return False
+    if len(keys) <= _FEW_KEYS:
+        if len(_plain) >= 10_000:
+            _plain.clear()
+        _plain.add(keys)
+    return True
 
 
 def _names_a_secret(key: str) -> bool:
@@ -98,7 +155,8 @@ def _text(text: str) -> str:
         return text
     clean = _known.sub(BLOT, text) if _known is not None else text
     lower = clean.lower()
-    if (not lower.isalnum() or "akia" in lower or "asia" in lower) and any(map(lower.__contains__, _MARKS)):
+    marks = _MARKS_OF_LETTERS if lower.isalnum() else _MARKS
+    if any(map(lower.__contains__, marks)):
         for shape, blot in _SHAPES:
             clean = shape.sub(blot, clean)
     if clean == text and len(text) <= 40:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from console.budgets import NO_BUDGET
 from console.doctor import examine
 from console.errors import SkillUnclear
 from console.ports import AnyId, Watch
@@ -25,270 +26,55 @@ from console.views import (
     ExecutionRow,
     ExecutionTree,
     Fault,
-    Found,
     Health,
     MetricReading,
-    OrderNode,
-    Product,
     Raised,
     RunOptions,
     SensorFailure,
     SensorRow,
     SensorsOutcome,
-    StepNode,
-    StepState,
+    Submitted,
 )
 from contracts import (
-    Action,
     CardId,
-    CardKind,
-    Confidence,
     Decision,
-    DecisionCard,
     DecisionId,
-    Effect,
-    ErrorCategory,
     Event,
-    EventId,
-    EvidenceItem,
-    EvidenceKind,
     ExecutionId,
-    Grain,
     Id,
     MetricDefinition,
-    Money,
-    Option,
     OrderId,
     OrderState,
     Outcome,
-    Problem,
     Question,
     QuestionId,
     Severity,
     Signal,
     SignalId,
     SignalKind,
-    Usage,
+    TokenId,
 )
+from governance.access import Token
 from runtime.errors import BusinessRefusal, NotFound, SiliconError
+from runtime.keeping import BackupMade, Exported, Hold, Imported, Pruned, Restored
+from runtime.ledger.port import AuditFault
 from runtime.settings.load import Settings
-
-NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
-HASH = "a3f1" * 16
-EXECUTION = ExecutionId("execution/01JB0000000000000000000XEC")
-ROOT = OrderId("order/01JB0000000000000000000RDR")
-CHILD = OrderId("order/01JB0000000000000000000CHD")
-CARD = CardId("card/01JB0000000000000000000CRD")
-QUESTION = QuestionId("question/01JB0000000000000000000QST")
-
-
-def a_card() -> DecisionCard:
-    """Return a card with an irreversible option and with doing nothing."""
-    waive = Action(
-        by="notifier",
-        use="desk.waive_fees",
-        arguments={"flights": 472, "airports": ["EWR", "JFK"]},
-        effect=Effect.IRREVERSIBLE,
-        capability_sha256=HASH,
-    )
-    return DecisionCard(
-        card_id=CARD,
-        kind=CardKind.CHOICE,
-        execution_id=EXECUTION,
-        order_id=ROOT,
-        step="choose",
-        organisation="three-airports",
-        question={"en": "What is done for the passengers?", "zh": "要为旅客做什么？"},
-        impact={"en": "472 of 930 flights are cancelled.", "zh": "930 个航班中已取消 472 个。"},
-        options=(
-            Option(
-                id="waive",
-                title={"en": "Waive rebooking fees", "zh": "免除改签费"},
-                benefit="Passengers rebook today.",
-                risk="Seats fill up.",
-                cost="Fees are lost.",
-                reversible=False,
-                confidence=Confidence.HIGH,
-                actions=(waive,),
-            ),
-            Option(
-                id="nothing",
-                title={"en": "Do nothing now", "zh": "暂时不做"},
-                benefit="Nothing is spent.",
-                risk="Passengers learn it at the gate.",
-                cost="None.",
-                reversible=True,
-                confidence=Confidence.HIGH,
-            ),
-        ),
-        facts={"cancel_rate": {"value": 0.5075, "source": "analyst/measure"}},
-        policy="money",
-        who=("duty-managers",),
-        requested_by="duty-planner",
-        raised_at=NOW,
-        deadline=NOW + timedelta(hours=2),
-    )
-
-
-def standing(**changes: Any) -> CardStanding:
-    """Return the open card, with changes."""
-    card = a_card()
-    open_ = CardStanding(
-        card, CardState.OPEN, who=card.who, deciders=("duty-manager", "night-manager"), deadline=card.deadline
-    )
-    return replace(open_, **changes)
-
-
-def outcome(**changes: Any) -> ExecutionOutcome:
-    """Return an execution that waits for the card, with changes."""
-    return replace(
-        ExecutionOutcome(
-            EXECUTION,
-            "three-airports",
-            "Why were so many flights cancelled?",
-            "explain-cancellations",
-            OrderState.WAITING,
-            findings=(Found("weather", "Weather at all three airports explains the cancellations.", Confidence.HIGH),),
-            products=(
-                Product("Cancellations of 2013-02-08", "report", Path("/home/x/.silicon/products/report.md"), HASH),
-            ),
-            cards=(standing(),),
-            usage=Usage(seconds=4.2, steps=12, money=(Money.parse("0.03 USD"),)),
-        ),
-        **changes,
-    )
-
-
-def a_question() -> Question:
-    """Return an open question."""
-    return Question(
-        question_id=QUESTION,
-        execution_id=EXECUTION,
-        order_id=ROOT,
-        step="ask",
-        text="Which day?",
-        choices=("yes", "no"),
-        asked_at=NOW,
-    )
-
-
-def tree(**changes: Any) -> ExecutionTree:
-    """Return the tree of an execution: a step with numbers, a delegated one, a failed, a skipped and a waiting one."""
-    item = EvidenceItem(kind=EvidenceKind.ROWS, at=NOW, step="measure", sha256=HASH)
-    do = StepNode(
-        "do",
-        StepState.DONE,
-        use="flights.query",
-        seconds=0.2,
-        attempts=2,
-        output={"rows": [1, 2], "rate": 0.5075},
-        result_sha256=HASH,
-        query_sha256=HASH,
-        data_sha256=HASH,
-        evidence=(item,),
-    )
-    child = OrderNode(
-        CHILD,
-        "analyst",
-        "Flight analyst",
-        "Count",
-        OrderState.DONE,
-        seconds=0.3,
-        slot="slot/1 rlimits",
-        steps=(do,),
-        seals=(HASH,),
-    )
-    steps = (
-        StepNode("measure", StepState.DONE, seconds=0.3, output={"rows": [1, 2], "rate": 0.5075}, orders=(child,)),
-        StepNode(
-            "weather",
-            StepState.FAILED,
-            use="weather.query",
-            seconds=1.5,
-            problem=Problem(
-                code="NETWORK_FAULT", category=ErrorCategory.NETWORK, message="The service does not answer."
-            ),
-        ),
-        StepNode("notify", StepState.SKIPPED, why="choose.outcome == 'approved' is false"),
-        StepNode("choose", StepState.WAITING, use="advise", waiting_for=(str(CARD),)),
-    )
-    root = OrderNode(
-        ROOT,
-        "operations-head",
-        "Operations head",
-        "Why?",
-        OrderState.WAITING,
-        skill="explain-cancellations",
-        seconds=4.2,
-        steps=steps,
-    )
-    shown = ExecutionTree(outcome(), "duty-planner", NOW, datetime(2013, 2, 8, 22, tzinfo=UTC), "trace-1", root)
-    return replace(shown, **changes)
-
-
-def events() -> list[Event]:
-    """Return the events of a small execution, as the ledger stores them."""
-    return list(_events())
-
-
-def _events() -> Iterator[Event]:
-    def order(order_id: OrderId, employee: str, steps: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
-        return {"order": {"order_id": order_id, "employee": employee, "plan": {"steps": steps}, **more}}
-
-    chain = [{"order_id": ROOT, "employee": "operations-head", "step": "measure"}]
-    facts: list[tuple[str, str, dict[str, Any]]] = [
-        (EXECUTION, "execution.requested", {"request": {"goal": "Why?"}}),
-        (
-            ROOT,
-            "order.accepted",
-            order(
-                ROOT,
-                "operations-head",
-                [{"id": "measure", "by": "analyst"}, {"id": "choose", "use": "advise"}],
-                skill="explain-cancellations",
-            ),
-        ),
-        (ROOT, "step.dispatched", {"step": "measure", "index": None, "order_id": CHILD}),
-        (CHILD, "order.accepted", order(CHILD, "analyst", [{"id": "do", "use": "flights.query"}], chain=chain)),
-        (CHILD, "step.finished", {"step": "do", "index": None, "seconds": 0.2, "use": "flights.query"}),
-        (CHILD, "order.finished", {"report": {"state": "done"}}),
-        (ROOT, "step.finished", {"step": "measure", "index": None, "seconds": 0.3, "order_id": CHILD}),
-        (ROOT, "step.waiting", {"step": "choose", "index": None, "ids": [CARD]}),
-        (EXECUTION, "execution.waiting", {"for": [CARD]}),
-    ]
-    versions: dict[str, int] = {}
-    for position, (subject, type_, data) in enumerate(facts, 1):
-        versions[subject] = versions.get(subject, 0) + 1
-        yield Event(
-            id=EventId.new(),
-            source="/organisation/three-airports",
-            type=type_,
-            subject=subject,
-            time=NOW + timedelta(seconds=position),
-            data=data,
-            organisation="three-airports",
-            execution_id=EXECUTION,
-            stream_version=versions[subject],
-            position=position,
-            payload_sha256=HASH,
-            chain_sha256=HASH,
-        )
-
-
-def metric() -> MetricDefinition:
-    """Return a metric."""
-    return MetricDefinition(
-        name="cancel-rate",
-        title={"en": "Cancel rate", "zh": "取消率"},
-        source="flights",
-        over="flights",
-        time="due",
-        value="avg(cancelled)",
-        unit="share",
-        grains=(Grain.HOUR, Grain.DAY),
-        dimensions={"origin": "origin"},
-        owner="desk",
-    )
+from tests.fakes.console_values import (
+    CARD,
+    EXECUTION,
+    HASH,
+    NOW,
+    QUESTION,
+    ROOT,
+    TOKEN,
+    a_question,
+    a_token,
+    events,
+    metric,
+    outcome,
+    standing,
+    tree,
+)
 
 
 @dataclass
@@ -304,15 +90,20 @@ class FakeApplication:
     faults: tuple[Fault, ...] = ()
     failed_sensors: tuple[SensorFailure, ...] = ()
     audit: tuple[AuditFinding, ...] = ()
+    pruned: int = 0
+    gone: tuple[str, ...] = ()
+    """Executions that were pruned."""
+    faults_in_copy: tuple[AuditFault, ...] = ()
+    standing_holds: tuple[Hold, ...] = ()
     database_status: DatabaseStatus = field(
-        default_factory=lambda: DatabaseStatus("sqlite:///home/silicon.db", "0003", "0003")
+        default_factory=lambda: DatabaseStatus("sqlite:///home/silicon.db", "0004", "0004")
     )
     open_cards: tuple[CardStanding, ...] = field(default_factory=lambda: (standing(),))
     refusal: SiliconError | None = None
-    """Raised by `may_decide`."""
+    """Raised by `may_decide`, `submit`, `request_resume` and `request_cancel`."""
     broken: bool = False
     raises: BaseException | None = None
-    """Raised by `run` and `resume` after the first event."""
+    """Raised by `run`, `resume` and `go_on` after the first event."""
     asked: list[tuple[str, Any]] = field(default_factory=list)
     settings: Settings = field(init=False)
 
@@ -334,8 +125,20 @@ class FakeApplication:
             )
         return await self._carry_out(watch)
 
-    async def resume(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
-        self.asked.append(("resume", execution_id))
+    async def submit(self, folder: Path, options: RunOptions) -> Submitted:
+        self.asked.append(("submit", (folder, options)))
+        if self.refusal is not None:
+            raise self.refusal
+        return Submitted(EXECUTION, repeated=self.outcome.repeated)
+
+    async def resume(
+        self, execution_id: ExecutionId, *, watch: Watch, by: str | None = None, budget: Mapping[str, str] = NO_BUDGET
+    ) -> ExecutionOutcome:
+        self.asked.append(("resume", (execution_id, by, budget) if budget else execution_id))
+        return await self._carry_out(watch)
+
+    async def go_on(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
+        self.asked.append(("go_on", execution_id))
         return await self._carry_out(watch)
 
     async def _carry_out(self, watch: Watch) -> ExecutionOutcome:
@@ -346,8 +149,23 @@ class FakeApplication:
                 raise self.raises
         return self.outcome
 
-    async def cancel(self, execution_id: ExecutionId, *, by: str | None) -> ExecutionOutcome:
-        self.asked.append(("cancel", by))
+    async def request_resume(
+        self, execution_id: ExecutionId, *, by: str | None, budget: Mapping[str, str] = NO_BUDGET
+    ) -> None:
+        self.asked.append(("request_resume", (execution_id, by, *([budget] if budget else []))))
+        if self.refusal is not None:
+            raise self.refusal
+
+    async def request_cancel(self, execution_id: ExecutionId, *, by: str | None, branch: str | None = None) -> None:
+        self.asked.append(("request_cancel", (execution_id, by, *([branch] if branch else []))))
+        if self.refusal is not None:
+            raise self.refusal
+
+    async def home_of(self, organisation: str) -> Path:
+        return Path("/organisations") / organisation
+
+    async def cancel(self, execution_id: ExecutionId, *, by: str | None, branch: str | None = None) -> ExecutionOutcome:
+        self.asked.append(("cancel", (by, branch) if branch else by))
         return self.outcome
 
     async def executions(self, *, organisation: str | None, limit: int) -> Sequence[ExecutionRow]:
@@ -362,6 +180,8 @@ class FakeApplication:
             4.2,
             (str(CARD),),
         )
+        if self.gone or organisation not in (None, "three-airports"):
+            return []
         return [row, replace(row, state=OrderState.RUNNING)][:limit]
 
     async def show(self, execution_id: ExecutionId) -> ExecutionTree:
@@ -372,9 +192,55 @@ class FakeApplication:
             if event.position > after:
                 yield event
 
+    async def horizon(self) -> int:
+        return len(self.gone)
+
+    async def pruned_ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
+        return [kind(each) for each in self.gone if kind is ExecutionId]
+
     async def ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
         known: dict[type[Id], Id] = {ExecutionId: EXECUTION, OrderId: ROOT, CardId: CARD, QuestionId: QUESTION}
+        known[TokenId] = TOKEN
         return [kind(known[kind])]
+
+    async def create_token(self, name: str, *, folder: Path | None, person: str | None) -> tuple[Token, str]:
+        self.asked.append(("create_token", (name, folder, person)))
+        organisation = None if folder is None else "three-airports"
+        return replace(a_token(), name=name, organisation=organisation, person=person), "silicon_text"
+
+    async def tokens(self) -> Sequence[Token]:
+        return [a_token(), replace(a_token(), name="old", organisation=None, person=None, revoked_at=NOW)]
+
+    async def revoke_token(self, token_id: TokenId) -> Token:
+        self.asked.append(("revoke_token", token_id))
+        return replace(a_token(), revoked_at=NOW)
+
+    async def back_up(self, path: Path) -> BackupMade:
+        return BackupMade(path, 1_234, 5_678, 3 * 1024 * 1024, self.faults_in_copy)
+
+    async def restore(self, path: Path) -> Restored:
+        return Restored("/home/x/.silicon/silicon.db", path, 1_234, 5_678)
+
+    async def prune(self, *, days: float | None, dry: bool, compact: bool) -> Pruned:
+        self.asked.append(("prune", (days, dry, compact)))
+        return Pruned((EXECUTION,), 7, 99, 2, 2048, 40, held=(EXECUTION,), in_use=(EXECUTION,), free_bytes=4096)
+
+    async def holds(self) -> Sequence[Hold]:
+        return self.standing_holds
+
+    async def hold(self, execution_id: ExecutionId, *, reason: str, by: str | None) -> Hold:
+        self.asked.append(("hold", (execution_id, reason, by)))
+        return Hold(execution_id, "three-airports", reason, by or "duty-planner", NOW)
+
+    async def release(self, execution_id: ExecutionId, *, reason: str, by: str | None) -> Hold:
+        self.asked.append(("release", (execution_id, reason, by)))
+        return Hold(execution_id, "three-airports", "case 7", "duty-manager", NOW)
+
+    async def export_execution(self, execution_id: ExecutionId, path: Path) -> Exported:
+        return Exported(path, execution_id, 99, 3, 2048, HASH)
+
+    async def import_execution(self, path: Path) -> Imported:
+        return Imported(path, EXECUTION, "three-airports", 99, 3, HASH, 1_235)
 
     async def execution_of(self, order_or_card: Id) -> ExecutionId:
         return EXECUTION
@@ -408,7 +274,7 @@ class FakeApplication:
         )
         return replace(self.after_decision, decisions=(decision,))
 
-    async def questions(self) -> Sequence[Question]:
+    async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
         return [a_question()]
 
     async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:
@@ -461,7 +327,7 @@ class FakeApplication:
         return SensorsOutcome(NOW, 1, 24, (raised,), merged=2, failed=self.failed_sensors)
 
     async def verify(self) -> AuditResult:
-        return AuditResult(1234, self.audit)
+        return AuditResult(1234, self.audit, self.pruned)
 
     async def database(self) -> DatabaseStatus:
         return self.database_status

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from contracts import Event
-from runtime.ledger.port import Append, Blobs, Leases, Ledger, Store
+from runtime.ledger.port import Append, Blobs, Fragments, Leases, Ledger, Store
 
 
 class Crash(BaseException):
@@ -23,16 +22,16 @@ class CrashingLedger:
         self.appends = 0
         self.dead = False
 
-    async def append(self, *appends: Append, blobs: Sequence[bytes] = ()) -> tuple[Event, ...]:
+    async def append(self, *appends: Append, **rest: Any) -> tuple[Event, ...]:
         if self.dead:
             raise Crash
         number, self.appends = self.appends, self.appends + 1
         if number == self._at:
             self.dead = True
             if self._committed:
-                await self._ledger.append(*appends, blobs=blobs)
+                await self._ledger.append(*appends, **rest)
             raise Crash
-        return await self._ledger.append(*appends, blobs=blobs)
+        return await self._ledger.append(*appends, **rest)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
@@ -52,6 +51,10 @@ class CrashingStore:
     @property
     def blobs(self) -> Blobs:
         return self._store.blobs
+
+    @property
+    def fragments(self) -> Fragments:
+        return self._store.fragments
 
     async def close(self) -> None:
         """The real store stays open for the next process."""

@@ -22,7 +22,7 @@ from contracts import (
     TaskOrder,
     ValueType,
 )
-from runtime.blackboard.on_ledger import LedgerBlackboard
+from runtime.blackboard import KeyRule, LedgerBlackboard
 from runtime.capabilities.port import (
     Allowed,
     CallContext,
@@ -34,8 +34,11 @@ from runtime.capabilities.port import (
 )
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
+from runtime.draining import Steps
 from runtime.engine import Engine, OrderView, fold_order
+from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Append, NewEvent, Store
+from runtime.model.port import Model
 from runtime.settings.groups import BlackboardSettings, EngineSettings
 from runtime.telemetry.redaction import redact
 from tests.fakes.clock import HandClock
@@ -183,19 +186,30 @@ class World:
         self.skills: dict[str, PlanDefinition] = {}
         self.settings = EngineSettings(**settings)
         self.cancelled = False
+        self.cancelled_branches: set[str] = set()
         self.reopen = False
+        self.snapshot_events = 3
+        """Few, so that every test that goes on with an order does so by way of snapshots."""
         self.waits: list[float] = []
+        self.meanwhile: Callable[[], object] = lambda: None
+        """What happens while the engine waits."""
         self.execution_id = ExecutionId.new()
+        self.key_rules: dict[str, KeyRule] = {}
         self.staff: Staff | None = None
+        self.model: Model | None = None
+        self.steps: Steps | None = None
+        self.grace_s = 0.0
+        self.still_held: StillHeld = always
 
     def engine(self, delegate: Staff | None = None) -> Engine:
         self.staff = delegate or Staff(self, self.skills)
         board = LedgerBlackboard(
-            self.store.ledger, self.execution_id, organisation="acme", settings=BlackboardSettings()
-        )
+            self.store.ledger, self.execution_id, organisation="acme", settings=BlackboardSettings(),
+            rules=self.key_rules,
+        )  # fmt: skip
         return Engine(
             store=self.store,
-            router=Router(Registry(self.tools.values()), clock=self.clock),
+            router=Router(Registry(self.tools.values())),
             gate=self.gate,
             clock=self.clock,
             settings=self.settings,
@@ -203,10 +217,15 @@ class World:
             delegate=self.staff,
             leases=(),
             cancelled=lambda: self.cancelled,
+            cancelled_branches=lambda: self.cancelled_branches,
+            still_held=self.still_held,
             redact=redact,
             reopen=self.reopen,
             sleep=self._sleep,
-            grace_s=0.0,
+            grace_s=self.grace_s,
+            snapshot_events=self.snapshot_events,
+            model=self.model,
+            steps=self.steps,
         )
 
     async def run(self, order: TaskOrder) -> StatusReport:
@@ -239,6 +258,7 @@ class World:
 
     async def _sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
+        self.meanwhile()
 
 
 def with_store(world: World, store: Store) -> World:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runtime.capabilities.port import SandboxResult
+from runtime.capabilities.port import NO_GRANTS, Grants, SandboxResult
 
 
 class SlotFolder:
@@ -14,7 +14,10 @@ class SlotFolder:
         self.folder = folder
         self._ended = ended or SandboxResult(exit_code=0, stdout="", stderr="", killed_for=None, seconds=0.1)
         self.stdin = b""
+        self.grants = NO_GRANTS
 
-    async def run_python(self, script: str, *, stdin: bytes = b"", wall_s: float | None = None) -> SandboxResult:
-        self.stdin = stdin
+    async def run_python(
+        self, script: str, *, stdin: bytes = b"", wall_s: float | None = None, grants: Grants = NO_GRANTS
+    ) -> SandboxResult:
+        self.stdin, self.grants = stdin, grants
         return self._ended

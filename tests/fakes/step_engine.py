@@ -8,6 +8,7 @@ from pathlib import Path
 
 from contracts import OrderState, SlotAllocation, StatusReport, TaskOrder
 from runtime.capabilities.port import Sandbox
+from runtime.engine.ports import SlotFiles
 from runtime.errors import StaleWriter
 from runtime.ledger.port import Append, Lease, NewEvent, Store
 
@@ -25,8 +26,9 @@ class OneStepEngine:
         self.folder: Path | None = None
 
     async def run(
-        self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None
-    ) -> StatusReport:
+        self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None,
+        files: SlotFiles | None = None,
+    ) -> StatusReport:  # fmt: skip
         assert sandbox is not None
         self.allocation, self.folder = allocation, sandbox.folder
         self.began.set()
@@ -74,7 +76,8 @@ class LosesItsLease:
         self._first = first
 
     async def run(
-        self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None
-    ) -> StatusReport:
+        self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None,
+        files: SlotFiles | None = None,
+    ) -> StatusReport:  # fmt: skip
         await self._first()
         raise StaleWriter(f"Somebody else works on {order.order_id}.")

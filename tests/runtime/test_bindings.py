@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonpath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -99,3 +100,18 @@ def test_no_text_between_braces_does_anything_but_resolve_or_be_refused(text: st
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5))
 def test_a_whole_binding_keeps_the_value_as_it_is(value: Any) -> None:
     assert resolve("{{ a.b }}", {"a": {"b": value}}) == value
+
+
+@given(st.from_regex(r"\A[a-c](\.[a-c]|\[[0-2]\]|\['[a-c]'\])*\Z"))
+def test_a_plain_path_says_what_the_library_makes_of_it(text: str) -> None:
+    roots: dict[str, Any] = {"a": {"b": [1, {"c": [2, 3]}, [4]], "c": {"a": None}}, "b": [[5], {"a": 6}], "c": "text"}
+    query = jsonpath.compile(f"$.{text}", strict=True)
+
+    found = query.match(roots)
+
+    assert reference_of(text).singular
+    if found is None:
+        with pytest.raises(InvalidArguments):
+            resolve(f"{{{{ {text} }}}}", roots)
+    else:
+        assert resolve(f"{{{{ {text} }}}}", roots) == found.obj

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts import OrderId
+from contracts import Json, OrderId
 from runtime.canonical import MAX_DEPTH, clean, sha256, to_bytes
 
 
@@ -73,3 +73,30 @@ def test_cleaning_twice_changes_nothing_and_the_bytes_read_back(value: Any) -> N
 
 def test_the_order_of_keys_does_not_change_the_hash() -> None:
     assert sha256({"a": 1, "b": [2]}) == sha256({"b": [2], "a": 1})
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(st.characters(exclude_categories=["Cs"])),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+        max_leaves=20,
+    )
+)  # fmt: skip
+def test_canonical_bytes_are_those_of_the_standard_library(value: Json) -> None:
+    try:
+        expected = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        with pytest.raises(UnicodeEncodeError):
+            to_bytes(value)
+    else:
+        assert to_bytes(value) == expected
+
+
+def test_what_is_no_json_has_no_canonical_bytes() -> None:
+    ring: dict[str, Any] = {}
+    ring["ring"] = ring
+
+    for value, error in ((ring, ValueError), (math.nan, ValueError), ({"x": object()}, TypeError)):
+        with pytest.raises(error):
+            to_bytes(value)

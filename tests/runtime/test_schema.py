@@ -4,9 +4,12 @@ from itertools import product
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from contracts import Parameter, ValueType
-from runtime.schema import SchemaFault, fault_of, fits, json_schema_of, json_schema_of_parameters, type_of
+from runtime.schema import SchemaFault, _formats, fault_of, fits, json_schema_of, json_schema_of_parameters, type_of
 
 GIVES: dict[str, Any] = {
     "rows": "array",
@@ -93,3 +96,39 @@ def test_types_fit_themselves_and_what_is_open(source: ValueType, target: ValueT
     same_or_open = source == target or ValueType.ANY in (source, target)
 
     assert fits(source, target) is (same_or_open or (source, target) in expected)
+
+
+_LEAF = st.one_of(
+    st.just({}),
+    st.sampled_from([{"type": kind} for kind in ("string", "integer", "number", "boolean", "array", "object", "null")]),
+    st.sampled_from([{"type": "string", "format": "date"}, {"format": "date-time"}, {"enum": [1]}, {"minimum": 3}]),
+)
+_SCHEMAS = st.recursive(
+    _LEAF,
+    lambda inner: st.one_of(
+        st.fixed_dictionaries({"anyOf": st.lists(inner, min_size=1, max_size=3)}),
+        st.fixed_dictionaries(
+            {"properties": st.dictionaries(st.sampled_from("ab"), inner, max_size=2)},
+            optional={
+                "type": st.just("object"),
+                "required": st.lists(st.sampled_from("ab"), max_size=2, unique=True),
+                "additionalProperties": st.booleans(),
+            },
+        ),
+    ),
+    max_leaves=5,
+)
+_VALUES = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.sampled_from(["a", "2013-02-08"])
+    ),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("abc"), inner, max_size=2),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(_VALUES, _SCHEMAS)
+def test_what_plain_types_take_the_library_takes_and_the_other_way_round(value: Any, schema: dict[str, Any]) -> None:
+    fits = Draft202012Validator(schema, format_checker=_formats()).is_valid(value)
+
+    assert (fault_of(value, schema) is None) is fits

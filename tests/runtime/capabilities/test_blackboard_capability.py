@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -39,8 +40,9 @@ async def read(context: CallContext, key: str) -> Mapping[str, Json]:
 async def test_a_value_is_read_with_who_wrote_it(sqlite_store: SqlStore, context: CallContext) -> None:
     assert await write(sqlite_store, context, key="rate", value=0.3) == {"key": "rate", "version": 1}
 
-    read_back = await read(context, "rate")
-    assert read_back == {"key": "rate", "found": True, "value": 0.3, "version": 1, "employee": "analyst", "step": "do"}
+    assert await read(context, "rate") == {
+        "key": "rate", "found": True, "value": 0.3, "version": 1, "employee": "analyst", "step": "do", "conflicts": [],
+    }  # fmt: skip
 
 
 async def test_a_key_that_was_never_written_is_not_found(context: CallContext) -> None:
@@ -52,6 +54,19 @@ async def test_a_value_that_changed_meanwhile_is_not_overwritten(sqlite_store: S
 
     with pytest.raises(VersionConflict):
         await write(sqlite_store, context, key="rate", value=2, expected_version=0)
+
+
+async def test_what_another_order_wrote_unseen_is_told_until_somebody_decides(
+    sqlite_store: SqlStore, context: CallContext
+) -> None:
+    other = replace(context, order=an_order(execution_id=context.order.execution_id))
+    await write(sqlite_store, context, key="rate", value=1)
+    await write(sqlite_store, other, key="rate", value=2)
+
+    told = (await read(context, "rate"))["conflicts"]
+    assert told == [{"version": 1, "value": 1, "employee": "analyst", "step": "do"}]
+    await write(sqlite_store, context, key="rate", value=3, expected_version=2)
+    assert (await read(context, "rate"))["conflicts"] == []
 
 
 async def test_without_a_board_that_is_told() -> None:

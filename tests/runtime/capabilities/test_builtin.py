@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from contracts import Effect
+from runtime.capabilities.browser.capability import Browsers, browser_capabilities
+from runtime.capabilities.browser.sites import Sites
 from runtime.capabilities.builtin import builtin_capabilities, builtin_specs, connection_specs
 from runtime.capabilities.connected import connect
 from runtime.capabilities.connections import read_connection
 from runtime.capabilities.resources import name_of, text_of
 from runtime.errors import InvalidArguments
-from runtime.settings import HttpSettings, SlotSettings, SqlSettings
+from runtime.settings import BrowserSettings, HttpSettings, SlotSettings, SqlSettings
 
 CONNECTIONS = {
     "flights": read_connection({"kind": "duckdb", "file": "flights.duckdb", "known": "known.sql"}),
@@ -28,7 +30,10 @@ CONNECTIONS = {
 
 
 def test_every_builtin_declaration_has_its_capability() -> None:
-    assert [each.spec for each in builtin_capabilities(SlotSettings())] == builtin_specs()
+    browsers = Browsers(Sites([]), BrowserSettings())
+    given = [*builtin_capabilities(SlotSettings()), *browser_capabilities(browsers)]
+
+    assert [each.spec for each in given] == builtin_specs()
 
 
 @pytest.mark.anyio

@@ -59,7 +59,7 @@ async def waiving(desk: LocalService) -> AsyncIterator[HttpOperation]:
     )  # fmt: skip
     assert isinstance(connection, HttpConnection)
     service, (operation,) = http_capabilities(
-        "desk", connection, settings=HttpSettings(), secrets=Secrets({}), locate=desk.locate
+        "desk", connection, settings=HttpSettings(), secrets=Secrets({}), local=desk
     )
     yield operation
     await service.close()
@@ -77,12 +77,23 @@ async def test_the_service_is_started_when_it_is_first_called(waive: HttpOperati
     assert result.output["id"] == "waiver-1"
 
 
+async def test_each_home_has_a_service_of_its_own_with_a_name_of_its_own(desk: LocalService, tmp_path: Path) -> None:
+    def another(home: Path) -> str:
+        return LocalService("desk", Service(command=COMMAND), home=home, folder=EXAMPLE).instance()
+
+    with ThreadPoolExecutor(8) as pool:
+        names = set(pool.map(another, [tmp_path] * 16))
+
+    assert names == {desk.instance()}
+    assert another(tmp_path / "elsewhere") not in names
+
+
 async def test_the_same_key_has_its_effect_once_also_after_kill_9(waive: HttpOperation, tmp_path: Path) -> None:
     context = a_call()
     first = await waive.call(WAIVER, context)
     killed = psutil.Process(pid_of(tmp_path))
     killed.kill()
-    psutil.wait_procs([killed], timeout=5)
+    psutil.wait_procs([killed], timeout=60)
 
     again = await waive.call(WAIVER, context)
 

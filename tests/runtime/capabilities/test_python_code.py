@@ -33,6 +33,20 @@ async def test_the_result_comes_back_with_the_hashes_of_script_and_inputs(tmp_pa
     assert called.evidence[0].facts.keys() == {"script", "script_sha256", "inputs_sha256", "seconds", "printed"}
 
 
+@pytest.mark.parametrize("online", [False, True])
+async def test_only_the_capability_of_that_name_gives_a_script_the_network(tmp_path: Path, online: bool) -> None:
+    slot = SlotFolder(tmp_path, SandboxResult(0, "", "", None, 0.1, answer=b'{"state": "done", "result": 1}'))
+
+    await PythonCode(SlotSettings(), online=online).call({"script": SCRIPT, "network": True}, a_call(sandbox=slot))
+
+    assert slot.grants.network is online
+
+
+def test_a_script_with_the_network_needs_an_approval() -> None:
+    assert PythonCode(SlotSettings(), online=True).spec.effect.needs_gate
+    assert not PythonCode(SlotSettings()).spec.effect.needs_gate
+
+
 async def test_an_error_names_the_script_and_its_line_and_keeps_the_traceback_aside(tmp_path: Path) -> None:
     answer = {"state": "raised", "error": "KeyError: 'rows'", "line": 7}
     with pytest.raises(CapabilityFailed, match=r"^course\.py failed in line 7: KeyError: 'rows'$") as raised:

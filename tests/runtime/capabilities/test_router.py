@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from contracts import Effect, EvidenceKind, Json, Parameter, ValueType
+from contracts import Effect, Json, Parameter, ValueType
 from runtime.canonical import sha256
-from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, Waiting
+from runtime.capabilities.port import CallContext, CallResult, CallSeen, CapabilitySpec, Waiting
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router, output_fault
 from runtime.errors import BusinessRefusal, CapabilityFailed, CapabilityTimeout, InvalidArguments, NotFound
@@ -50,7 +50,7 @@ class Query:
 
 async def call(answer: Any, arguments: Mapping[str, Json] | None = None, **more: Any) -> Any:
     tool, clock = Query(answer), HandClock()
-    router = Router(Registry([tool]), clock=clock)
+    router = Router(Registry([tool]))
     context = CallContext(order=an_order(), step="do", key="k", attempt=1, now=clock.now())
     result = await router.call(
         "flights.query",
@@ -75,6 +75,11 @@ async def test_defaults_are_filled_in() -> None:
     assert tool.got == {"sql": "select 1", "limit": 10}
 
 
+async def test_a_null_is_never_taken_for_the_default() -> None:
+    with pytest.raises(InvalidArguments, match="`limit` must be a whole number, not nothing"):
+        await call(CallResult({"rows": [], "mean": 1}), {"sql": "select 1", "limit": None})
+
+
 async def test_a_text_may_come_from_a_file_of_the_skill() -> None:
     tool, _ = await call(CallResult({"rows": [], "mean": 1}), {"sql": {"file": "q.sql", "text": "select 1"}})
 
@@ -92,14 +97,12 @@ async def test_an_output_without_a_declared_field_is_refused() -> None:
         await call(CallResult({"rows": []}))
 
 
-async def test_every_call_leaves_evidence() -> None:
+async def test_what_was_seen_of_a_call_is_told() -> None:
     output = {"rows": [1, 2], "mean": 1.5}
     _, result = await call(CallResult(output, query_sha256="a" * 64))
 
-    (item,) = result.evidence
-    assert (item.kind, item.capability, item.sha256) == (EvidenceKind.CALL, "flights.query", sha256(output))
-    assert (item.facts["row_count"], item.facts["query_sha256"]) == (2, "a" * 64)
-    assert item.facts["arguments_sha256"] == sha256({"sql": "select 1", "limit": 10})
+    assert result.seen == CallSeen(sha256({"sql": "select 1", "limit": 10}), {"row_count": 2})
+    assert (result.query_sha256, result.evidence) == ("a" * 64, ())
 
 
 async def test_a_call_that_takes_too_long_is_stopped() -> None:
@@ -133,7 +136,7 @@ async def test_waiting_passes_as_it_is() -> None:
 
 
 async def test_an_unknown_capability_is_named_with_its_nearest() -> None:
-    router = Router(Registry([Query(None)]), clock=HandClock())
+    router = Router(Registry([Query(None)]))
 
     with pytest.raises(NotFound, match=r"Did you mean flights\.query"):
         router.spec("flight.query")

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ import pytest
 from runtime.capabilities.connections import read_connection
 from runtime.capabilities.errors import DataChanged, DataLocked, DataUnavailable
 from runtime.capabilities.sql import SqlQuery
+from runtime.capabilities.sql_duckdb import DuckdbSource
 from runtime.capabilities.sql_table import Table
 from runtime.errors import BusinessRefusal, CapabilityTimeout, InvalidArguments, PermissionRefused
 from runtime.settings import SqlSettings
@@ -195,9 +197,34 @@ async def test_a_cancelled_query_stops_working(folder: Path) -> None:
     asked = asyncio.create_task(query.query(LONG, {}, NOW))
     await query.query("SELECT 1 AS one", {}, NOW)
     asked.cancel()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         with pytest.raises(asyncio.CancelledError):
             await asked
+    query.close()
+
+
+async def test_a_query_that_is_cancelled_just_before_it_begins_stops(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What DuckDB is asked before it executes, it forgets."""
+    checking, go_on, check = threading.Event(), threading.Event(), DuckdbSource._check
+
+    def held(source: DuckdbSource, *whole: Any) -> Any:
+        checking.set()
+        assert go_on.wait(60)
+        return check(source, *whole)
+
+    monkeypatch.setattr(DuckdbSource, "_check", held)
+    query = a_query(folder)
+    asked = asyncio.create_task(query.query(LONG, {}, NOW))
+    assert await asyncio.to_thread(checking.wait, 60)
+    asked.cancel()
+    await asyncio.sleep(0.05)
+    go_on.set()
+    async with asyncio.timeout(60):
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+    assert query._source._idle  # type: ignore[attr-defined]  # the connection is back: its query ended
     query.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,31 @@ async def test_a_query_out_of_time_is_stopped_on_the_server(query: SqlQuery, add
         await query.query(sleep, {}, NOW)
 
     assert time.monotonic() - began < 5
+
+
+async def test_a_query_that_its_server_stops_first_is_out_of_time_too(postgresql_database: str) -> None:
+    """Both clocks run for the same time: which one is first is nobody's to say."""
+    connection = UrlConnection(kind="url", url=postgresql_database)
+    query = SqlQuery("books", connection, folder=Path(), time_zone="UTC", settings=SqlSettings(timeout_s=30))
+    asked = asyncio.ensure_future(query.query("SELECT pg_sleep(20) AS s", {}, NOW))
+
+    await asyncio.to_thread(_cancel_sleep, postgresql_database)
+    with pytest.raises(CapabilityTimeout):
+        await asyncio.wait_for(asked, 60)
+    query.close()
+
+
+def _cancel_sleep(url: str) -> None:
+    sleeping = "datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%pg_sleep(20)%'"
+    engine = create_engine(parse_address(url))
+    deadline = time.monotonic() + 60
+    with engine.connect() as connection:
+        while not connection.execute(
+            text(f"SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE state = 'active' AND {sleeping}")
+        ).all():
+            assert time.monotonic() < deadline, "the query never began"
+            connection.rollback()
+    engine.dispose()
 
 
 async def test_a_server_that_is_not_there_is_a_passing_fault() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pytest
@@ -29,7 +29,7 @@ SPECS = {
 QUERY = {"id": "m", "use": "query", "with": {"sql": "SELECT 1"}}
 
 
-def check(*steps: Mapping[str, Any], **plan: Any) -> list[PlanFault]:
+def check(*steps: Mapping[str, Any], merging: Collection[str] = (), **plan: Any) -> list[PlanFault]:
     def gives_of(step: Step) -> Mapping[str, Json] | None:
         return step.gives or (SPECS[step.use].gives if step.use in SPECS else None)
 
@@ -39,6 +39,7 @@ def check(*steps: Mapping[str, Any], **plan: Any) -> list[PlanFault]:
         gives_of=gives_of,
         skills={"count": {"day": Parameter(type=ValueType.DATE)}},
         employees={"analyst"},
+        merging=merging,
     )
 
 
@@ -60,7 +61,12 @@ def test_a_sound_plan_has_no_faults() -> None:
         {"id": "each", "for_each": "{{ m.rows }}", "use": "pay", "with": {"amount": "{{ item.x }}"}},
         {"id": "last", "use": "script", "with": {"script": "x", "a": "{{ g.b.rows }}", "b": "{{ each[0].id }}"}},
         {"id": "act", "when": "p.result.ok", "order": "{{ p.result.action }}"},
-        {"id": "think", "react": "Look at {{ m.rows }}"},
+        {
+            "id": "think",
+            "react": "Look at {{ m.rows }}",
+            "tools": ["query", "pay"],
+            "with": {"amount": "{{ m.n }}", "x": 1},
+        },
         parameters={"at": {"type": "date-time"}, "day": {"type": "date"}},
         gives={"x": "{{ last.result }}"},
         accept=["m.n > 0"],
@@ -158,6 +164,16 @@ def test_a_sound_plan_has_no_faults() -> None:
         ({"use": "query", "with": {"sql": ""}, "gives": {"n": "arr"}}, ("gives", "n"), "`arr` is not a type."),
         ({"use": "query", "with": {"sql": ""}, "gives": {"a": "array"}}, ("gives", "a"), "`query` never gives `a`."),
         ({"ask": {"text": "Is {{ q.x }} right?"}}, ("ask",), "There is no parameter or step `q`"),
+        ({"react": "Go.", "tools": ["query", "pey"]}, ("tools", 1), "There is no capability `pey`."),
+        ({"react": "Go.", "by": "analyst"}, ("by",), "reasons in `s` itself"),
+        ({"react": "Go.", "must_call": ["pey"]}, ("must_call", 0), "There is no capability `pey`."),
+        ({"use": "query", "with": {"sql": ""}, "tools": ["pay"]}, ("tools",), "asks no model"),
+        (
+            {"react": "Go.", "tools": ["pay"], "with": {"amount": "{{ m.rows }}"}},
+            ("with", "amount"),
+            "must be number, but `{{ m.rows }}` is array.",
+        ),
+        ({"react": "Go.", "tools": ["query"], "with": {"sql": "x.sql"}}, ("with", "sql"), "only a step with `use`"),
     ],
 )
 def test_a_fault_of_a_step_is_found_at_its_place(
@@ -197,6 +213,14 @@ def test_a_branch_is_read_through_its_group() -> None:
     fault = only(check(group, {"id": "s", "use": "script", "with": {"script": "x", "v": "{{ a.rows }}"}}))
 
     assert (fault.message, fault.hint) == ("`a` is a branch of the group `g`.", "Read it as `g.a`.")
+
+
+def test_branches_may_write_a_key_that_merges() -> None:
+    branches = [{"id": id_, "use": "blackboard.write", "with": {"key": "k", "value": 1}} for id_ in "ab"]
+    reading = {"id": "c", "use": "blackboard.read", "with": {"key": "k"}}
+
+    assert check({"id": "g", "parallel": branches}, merging=["k"]) == []
+    assert "reads `k`" in only(check({"id": "g", "parallel": [*branches, reading]}, merging=["k"])).message
 
 
 @pytest.mark.parametrize(
@@ -254,3 +278,12 @@ def test_what_the_first_run_of_a_repeated_step_cannot_have_is_refused(more: dict
 
 def test_several_faults_are_told_at_once() -> None:
     assert len(check({"id": "s", "use": "pay", "after": ["x"], "when": "y > 1", "with": {"sum": 1}})) == 4
+
+
+def test_a_step_after_a_group_may_read_how_a_branch_failed() -> None:
+    each = {"id": "c", "use": "pay", "for_each": "{{ g.b.rows }}", "with": {"amount": "{{ item }}"}}
+    group = {"id": "g", "parallel": [{**QUERY, "id": "b"}]}
+    gives = {"why": "{{ g.b.__error.message }}", "code": "{{ h.c.__error.code }}"}
+
+    assert not check(group, {"id": "h", "parallel": [each]}, gives=gives, accept=["g.b.__error.code == 'X'"])
+    assert "is not given by" in only(check(QUERY, gives={"why": "{{ m.__error.message }}"})).message

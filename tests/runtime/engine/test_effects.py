@@ -14,6 +14,7 @@ from runtime.errors import (
     ModelRequired,
     NetworkFault,
     PermissionRefused,
+    StaleWriter,
 )
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
@@ -164,6 +165,27 @@ async def test_after_a_crash_what_may_run_again_does(sqlite_store: SqlStore, clo
     assert len(tool.calls) == 2
 
 
+async def test_a_service_of_another_home_is_not_asked_what_this_one_did(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    """Two homes on one ledger: the local service of the second one starts empty and would say that nothing happened."""
+    first, second = paying({"receipt": 7}, can_look_up=True), paying({"receipt": 8}, can_look_up=True)
+    first.instance, second.instance = lambda: "home-a", lambda: "home-b"  # type: ignore[attr-defined]
+    world = World(sqlite_store, clock, first)
+    order = world.order(PAY)
+    await crash_in_the_call(world, first, order, happened=True)
+    world.tools["pay"] = second
+
+    waiting = await world.run(order)
+    (card,) = waiting.waiting_for
+    elsewhere = world.gate.doubts[card].step  # type: ignore[index]
+    world.gate.decide(card, True)  # type: ignore[arg-type]
+    done = await world.run(order)
+
+    assert (waiting.state, elsewhere, done.state) == (OrderState.WAITING, "pay", OrderState.DONE)
+    assert second.calls == []
+
+
 @pytest.mark.parametrize("fault",
     [
         NetworkFault("reset"), CapabilityFailed("strange"), RuntimeError("bug"), BusinessRefusal("unreadable"),
@@ -305,3 +327,31 @@ async def test_a_look_up_that_comes_too_early_does_not_make_the_effect_twice(
 
     assert (report.output, len(tool.calls), tool.looks) == ({"receipt": 7}, 1, 2)
     assert world.waits == [10.0]
+
+
+@pytest.mark.parametrize("effect", [Effect.IDEMPOTENT, Effect.WRITE, Effect.IRREVERSIBLE])
+async def test_who_lost_the_lease_while_the_process_stood_still_makes_no_effect(
+    sqlite_store: SqlStore, clock: HandClock, effect: Effect
+) -> None:
+    tool = paying({}, effect=effect)
+    world = World(sqlite_store, clock, tool)
+
+    async def lost() -> None:
+        raise StaleWriter("Another process has the slot.")
+
+    world.still_held = lost
+    with pytest.raises(StaleWriter):
+        await world.run(world.order(PAY))
+
+    assert tool.calls == []
+
+
+async def test_a_read_asks_nobody_whether_the_lease_holds(sqlite_store: SqlStore, clock: HandClock) -> None:
+    world = World(sqlite_store, clock, paying({}, effect=Effect.READ))
+
+    async def lost() -> None:
+        raise AssertionError("nothing changes the world here")
+
+    world.still_held = lost
+
+    assert (await world.run(world.order(PAY))).state is OrderState.DONE

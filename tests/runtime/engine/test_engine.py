@@ -48,11 +48,21 @@ async def test_the_stream_begins_with_the_order_and_ends_with_its_report(
 
 async def test_a_read_step_costs_exactly_one_commit(sqlite_store: SqlStore, clock: HandClock) -> None:
     store = CrashingStore(sqlite_store)
-    world = World(store, clock, echo())
+    world = World(store, clock, echo(), dispatch_at_once=1)
 
     await world.run(world.order(*({"id": f"s{n}", "use": "echo", "output": "blackboard"} for n in range(5))))
 
     assert store.ledger.appends == 1 + 5 + 1
+
+
+async def test_steps_that_are_ready_at_once_share_a_commit(sqlite_store: SqlStore, clock: HandClock) -> None:
+    store = CrashingStore(sqlite_store)
+    world = World(store, clock, echo(), dispatch_at_once=4)
+
+    report = await world.run(world.order(*({"id": f"s{n}", "use": "echo"} for n in range(8))))
+
+    assert report.usage.steps == 8
+    assert store.ledger.appends == 1 + 2 + 1
 
 
 async def test_independent_steps_are_in_progress_together_up_to_the_setting(
@@ -66,12 +76,12 @@ async def test_independent_steps_are_in_progress_together_up_to_the_setting(
         most = max(most, running)
         if running == 2:
             enough.set()
-        await asyncio.wait_for(enough.wait(), 5)
+        await asyncio.wait_for(enough.wait(), 60)
         running -= 1
         return {}
 
     world = World(sqlite_store, clock, Tool("work", work), dispatch_at_once=2)
-    await world.run(world.order(*({"id": f"s{n}", "use": "work"} for n in range(5))))
+    await world.run(world.order(*({"id": f"s{n}", "use": "work", "with": {"n": n}} for n in range(5))))
 
     assert most == 2
 
@@ -84,7 +94,7 @@ async def test_a_step_begins_when_what_it_needs_is_done_and_not_a_level_later(
     async def work(arguments: object, context: object) -> dict[str, Json]:
         name = context.step  # type: ignore[attr-defined]
         if name == "slow":
-            await asyncio.wait_for(release.wait(), 5)
+            await asyncio.wait_for(release.wait(), 60)
         if name == "after_quick":
             release.set()
         seen.append(name)
@@ -92,7 +102,7 @@ async def test_a_step_begins_when_what_it_needs_is_done_and_not_a_level_later(
 
     world = World(sqlite_store, clock, Tool("work", work))
     steps = ({"id": "slow"}, {"id": "quick"}, {"id": "after_quick", "after": ["quick"]})
-    await world.run(world.order(*({"use": "work", **step} for step in steps)))
+    await world.run(world.order(*({"use": "work", "with": {"for": step["id"]}, **step} for step in steps)))
 
     assert seen == ["quick", "after_quick", "slow"]
 
@@ -126,7 +136,7 @@ async def test_a_failed_step_lets_the_others_settle_and_nothing_new_begins(
         raise RuntimeError("no such column")
 
     async def settle(arguments: object, context: object) -> dict[str, Json]:
-        await asyncio.wait_for(broken.wait(), 5)
+        await asyncio.wait_for(broken.wait(), 60)
         return {"kept": True}
 
     world = World(sqlite_store, clock, Tool("fail", fail), Tool("settle", settle), echo())
@@ -243,7 +253,7 @@ async def test_cancelling_the_task_leaves_an_order_that_goes_on(sqlite_store: Sq
     world = World(sqlite_store, clock, echo(), Tool("hang", first_hang))
     order = world.order({"id": "a", "use": "echo"}, {"id": "b", "use": "hang", "after": ["a"]})
     running = asyncio.ensure_future(world.run(order))
-    await asyncio.wait_for(began.wait(), 5)
+    await asyncio.wait_for(began.wait(), 60)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

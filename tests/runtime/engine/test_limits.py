@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contracts import Ancestor, Budget, OrderId, OrderState, PlanDefinition, Usage
+from contracts import Ancestor, Budget, Limit, OrderId, OrderState, PlanDefinition, StepLeft, Usage
 from runtime.engine.budget import enforce_budget
 from runtime.errors import BudgetExceeded
 from runtime.ledger.store import SqlStore
@@ -13,6 +13,7 @@ from tests.fakes.clock import HandClock
 from tests.fakes.engine_world import Tool, World
 
 pytestmark = pytest.mark.anyio
+ITEMS = {"parameters": {"items": {"type": "array"}}}
 
 
 def world_of(store: SqlStore, clock: HandClock, **settings: Any) -> World:
@@ -30,6 +31,31 @@ async def test_a_budget_of_steps_ends_with_what_there_is(sqlite_store: SqlStore,
     assert (report.state, report.usage.steps, report.progress) == (OrderState.PARTIAL, 3, 0.3)
     assert report.error is not None and report.error.code == "BUDGET_EXCEEDED"
     assert report.output == {f"s{n}": {"n": 1} for n in range(3)}
+
+
+async def test_a_cap_reports_what_is_done_and_missing_and_how_much_more_it_takes(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    world = world_of(sqlite_store, clock)
+    report = await world.run(world.order(*chained(10), budget=Budget(steps=3)))
+
+    asks = report.asks
+    assert asks is not None and (asks.limit, asks.had) == (Limit.STEPS, Budget(steps=3))
+    assert asks.done == ("s0", "s1", "s2")
+    assert [left.step for left in asks.missing] == [f"s{n}" for n in range(3, 10)]
+    assert (asks.least, asks.asked) == (Budget(steps=1), Budget(steps=7))
+
+
+async def test_a_cap_inside_a_repetition_counts_the_items_that_are_missing(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    world = world_of(sqlite_store, clock)
+    step = {"id": "each", "use": "work", "for_each": "{{ items }}"}
+    report = await world.run(world.order(step, plan=ITEMS, inputs={"items": list(range(10))}, budget=Budget(steps=3)))
+
+    asks = report.asks
+    assert asks is not None and asks.missing == (StepLeft(step="each", done=3, missing=7),)
+    assert asks.asked == Budget(steps=7)
 
 
 async def test_a_larger_budget_lets_the_rest_go_on_without_repeating_work(
@@ -64,9 +90,9 @@ async def test_a_deadline_that_has_passed_is_a_limit(sqlite_store: SqlStore, clo
     assert report.error is not None and report.error.facts["limit"] == "deadline"
 
 
-def test_seconds_are_a_limit_of_work_done(clock: HandClock) -> None:
+def test_seconds_are_a_limit_of_work_done() -> None:
     with pytest.raises(BudgetExceeded, match="budget of seconds"):
-        enforce_budget(Budget(seconds=5), Usage(seconds=5), under_way=0, now=clock.now(), deadline=None)
+        enforce_budget(Budget(seconds=5), Usage(seconds=5))
 
 
 def above(*names: tuple[str, str]) -> tuple[Ancestor, ...]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 import math
 from typing import Any
 
@@ -50,9 +51,15 @@ async def test_a_result_that_is_no_object_fails_the_step_in_words(
     assert report.error is not None and "where an object was due" in report.error.message
 
 
-async def test_a_result_of_many_megabytes_is_kept_by_reference(sqlite_store: SqlStore, clock: HandClock) -> None:
+@pytest.mark.parametrize(
+    "big",
+    ["x" * 5_000_000, "x" * 50_000_000, base64.b64encode(bytes(range(256)) * 4_000).decode()],
+    ids=["5 MB", "50 MB", "image"],
+)
+async def test_a_result_of_many_megabytes_is_kept_by_reference(
+    sqlite_store: SqlStore, clock: HandClock, big: str
+) -> None:
     """D14: a large value is no reason to try for ever."""
-    big = "x" * 5_000_000
     world = World(sqlite_store, clock, Tool("big", lambda a, c: {"text": big}))
     order = world.order({"id": "a", "use": "big"}, plan={"gives": {"n": 1}})
 

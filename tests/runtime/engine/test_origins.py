@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
+from contracts import Effect
 from runtime.canonical import sha256
 from runtime.capabilities.port import CallResult, Origin
 from runtime.ledger.store import SqlStore
@@ -53,6 +55,32 @@ async def test_a_computed_result_rests_on_the_data_of_its_inputs(sqlite_store: S
     )
 
     assert (found["m"].query_sha256, found["m"].data_sha256) == (None, sha256([D]))
+
+
+@pytest.mark.parametrize("effect", [Effect.READ, Effect.WRITE])
+async def test_what_rests_on_inputs_alone_rests_on_the_same_in_every_run_whatever_ids_it_gives(
+    sqlite_store: SqlStore, clock: HandClock, effect: Effect
+) -> None:
+    """A card, a receipt: the next run has another."""
+    found = []
+    for number in (1, 2):
+        pay = Tool("pay", partial(numbered, number), effect)
+        use = Tool("use", lambda a, c: {})
+        world = World(sqlite_store, clock, pay, use)
+        await world.run(
+            world.order(
+                {"id": "pay", "use": "pay", "with": {"to": "{{ context.who }}"}},
+                {"id": "use", "use": "use", "with": {"m": "{{ pay.paid }}"}},
+                context={"who": "ana"},
+            )
+        )
+        found.append(use.contexts[0].origins["m"].data_sha256)
+
+    assert found == [sha256({"to": "ana"})] * 2
+
+
+def numbered(number: int, arguments: object, context: object) -> dict[str, Any]:
+    return {"paid": 1, "receipt": number}
 
 
 async def test_an_item_of_a_repetition_leads_to_its_place_in_the_list(sqlite_store: SqlStore, clock: HandClock) -> None:

@@ -4,11 +4,9 @@ from typing import Any
 
 import pytest
 
-from contracts import CardId, Event, EventId, NodeId, ProductId, SlotAllocation, SlotId
-from runtime.capabilities.port import CallResult
+from contracts import CardId, Event, EventId, NodeId, SlotAllocation, SlotId
 from runtime.engine import UnitState, fold_order
 from runtime.engine.states import IllegalMove
-from runtime.ledger.port import NewEvent
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.fakes.engine_world import Tool, World
@@ -69,15 +67,9 @@ def test_erased_and_unknown_events_are_passed_over() -> None:
 
 
 @pytest.mark.anyio
-async def test_products_and_the_slot_are_part_of_the_view(sqlite_store: SqlStore, clock: HandClock) -> None:
-    world = World(sqlite_store, clock)
+async def test_the_slot_is_part_of_the_view(sqlite_store: SqlStore, clock: HandClock) -> None:
+    world = World(sqlite_store, clock, Tool("make", lambda a, c: {}))
     order = world.order({"id": "a", "use": "make"})
-    product = {
-        "product_id": ProductId.new(), "execution_id": order.execution_id, "order_id": order.order_id, "step": "a",
-        "kind": "report", "title": "Report", "artifacts": [], "made_at": clock.now().isoformat(),
-    }  # fmt: skip
-    made = CallResult(output={}, events=[NewEvent("product.made", {"product": product})])
-    world.tools["make"] = Tool("make", lambda a, c: made)
     slot = SlotAllocation(
         slot_id=SlotId.new(), node_id=NodeId.new(), order_id=order.order_id, driver="rlimits",
         lease_expires_at=clock.now(), fence=1,
@@ -86,5 +78,4 @@ async def test_products_and_the_slot_are_part_of_the_view(sqlite_store: SqlStore
     await world.engine().run(order, allocation=slot)
     view = await world.view(order)
 
-    assert [item.product_id for item in view.products] == [product["product_id"]]
     assert view.allocation == slot

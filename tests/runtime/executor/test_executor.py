@@ -1,68 +1,23 @@
-"""Executions: claimed by one, kept alive, cancelled, resumed, finished once."""
+"""Executions: claimed by one, kept alive, resumed, finished once."""
 
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from contracts import CardId, ExecutionId, ExecutionRequest, OrderState, StatusReport
+from contracts import CardId, ExecutionId, OrderState, StatusReport
 from runtime.errors import BusinessRefusal, ExecutionBusy, LedgerUnavailable, NotFound, StaleWriter
-from runtime.executor import ExecutionRun, ExecutionState, Executor, KeyInUse
-from runtime.ledger.port import Append, NewEvent
+from runtime.executor import ExecutionImported, ExecutionRun, ExecutionState, Executor, KeyInUse
+from runtime.ledger.port import Append, Lease, NewEvent
 from runtime.ledger.store import SqlStore
 from runtime.settings import ExecutorSettings
 from tests.fakes.clock import HandClock
+from tests.runtime.executor.bodies import FAST, Doing, done, executor, for_ever, report, started, stop, types, until
 
 pytestmark = pytest.mark.anyio
-FAST = ExecutorSettings(lease_s=15, renew_s=0.01, cancel_grace_s=0.05, cancel_most_s=0.05)
-Work = Callable[[ExecutionRun], Awaitable[StatusReport]]
-
-
-class Doing:
-    """A body made of one function, which remembers its runs."""
-
-    def __init__(self, work: Work) -> None:
-        self.work = work
-        self.runs: list[ExecutionRun] = []
-        self.begun = asyncio.Event()
-
-    async def run(self, run: ExecutionRun) -> StatusReport:
-        self.runs.append(run)
-        self.begun.set()
-        return await self.work(run)
-
-
-def report(run: ExecutionRun, state: OrderState = OrderState.DONE, **rest: object) -> StatusReport:
-    return StatusReport.model_validate({"order_id": run.root_order_id, "state": state, **rest})
-
-
-async def done(run: ExecutionRun) -> StatusReport:
-    return report(run, output={"answer": 42})
-
-
-async def for_ever(run: ExecutionRun) -> StatusReport:
-    await asyncio.Event().wait()
-    return report(run)
-
-
-def executor(store: SqlStore, clock: HandClock, work: Work, settings: ExecutorSettings = FAST) -> Executor:
-    return Executor(store, clock, settings, Doing(work), "host:1")
-
-
-async def started(executor: Executor, **request: object) -> ExecutionId:
-    asked = ExecutionRequest.model_validate(
-        {"organisation": "acme", "goal": "find out", "requested_by": "ana", **request}
-    )
-    return await executor.start(asked, "0" * 64, Path("/org"), [b"bundle"])
-
-
-async def types(store: SqlStore, execution_id: ExecutionId) -> list[str]:
-    return [event.type.removeprefix("execution.") for event in await store.ledger.read(execution_id)]
 
 
 async def test_an_execution_runs_once_and_its_report_stays(store: SqlStore, clock: HandClock) -> None:
@@ -250,18 +205,27 @@ async def test_an_interruption_at_any_moment_leaves_no_lease_behind(sqlite_store
         assert await sqlite_store.leases.live() == []
 
 
-async def test_a_run_that_lost_its_lease_stops_and_writes_nothing(store: SqlStore, clock: HandClock) -> None:
+async def test_a_run_that_lost_its_lease_stops_and_writes_nothing(
+    store: SqlStore, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken, renew = asyncio.Event(), store.leases.renew
+
+    async def hang_until_taken(lease: Lease, ttl_s: float) -> Lease:
+        await taken.wait()
+        return await renew(lease, ttl_s)
+
+    monkeypatch.setattr(store.leases, "renew", hang_until_taken)
     doing = Doing(for_ever)
-    slow = ExecutorSettings(lease_s=15, renew_s=0.2, cancel_grace_s=0.05)
-    one = Executor(store, clock, slow, doing, "host:1")
+    one = Executor(store, clock, FAST, doing, "host:1")
     execution_id = await started(one)
     running = asyncio.create_task(one.run(execution_id))
     await doing.begun.wait()
     clock.advance(16)
     assert [view.execution_id for view in await one.orphans()] == [execution_id]
     await executor(store, clock, done).run(execution_id, "orphaned")
+    taken.set()
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         with pytest.raises(StaleWriter):
             await running
     assert await types(store, execution_id) == ["requested", "started", "resumed", "finished"]
@@ -298,86 +262,6 @@ async def test_a_heartbeat_keeps_the_lease(sqlite_store: SqlStore, clock: HandCl
     assert (await one.run(await started(one))).state is OrderState.DONE
 
 
-async def test_an_execution_that_nobody_runs_is_cancelled_at_once(store: SqlStore, clock: HandClock) -> None:
-    one = executor(store, clock, done)
-    execution_id = await started(one)
-
-    view = await one.cancel(execution_id, "ana")
-    again = await one.cancel(execution_id, "ben")
-
-    assert view == again and view.report is not None and view.report.state is OrderState.CANCELLED
-    assert await types(store, execution_id) == ["requested", "cancel_requested", "finished"]
-    assert (await one.run(execution_id)).state is OrderState.CANCELLED
-
-
-async def test_a_running_body_is_told_to_stop_and_its_report_holds(store: SqlStore, clock: HandClock) -> None:
-    async def stop_when_told(run: ExecutionRun) -> StatusReport:
-        await until(lambda: told(run))
-        return report(run, OrderState.CANCELLED, progress=0.5)
-
-    doing = Doing(stop_when_told)
-    settings = ExecutorSettings(cancel_grace_s=5)
-    one = Executor(store, clock, settings, doing, "host:1")
-    execution_id = await started(one)
-    running = asyncio.create_task(one.run(execution_id))
-    await doing.begun.wait()
-    view = await one.cancel(execution_id, "ana")
-
-    async with asyncio.timeout(1):
-        ended = await running
-    assert (view.state, view.cancel_requested_by) == (ExecutionState.RUNNING, "ana")
-    assert (ended.state, ended.progress) == (OrderState.CANCELLED, 0.5)
-
-
-async def test_a_body_that_does_not_listen_is_stopped_after_its_grace(store: SqlStore, clock: HandClock) -> None:
-    doing = Doing(for_ever)
-    one = Executor(store, clock, FAST, doing, "host:1")
-    execution_id = await started(one)
-    running = asyncio.create_task(one.run(execution_id))
-    await doing.begun.wait()
-    await one.cancel(execution_id, "ana")
-
-    async with asyncio.timeout(1):
-        assert (await running).state is OrderState.CANCELLED
-    assert (await one.view(execution_id)).state is ExecutionState.FINISHED
-
-
-async def test_a_cancel_from_another_process_is_noticed_within_a_second(
-    sqlite_store: SqlStore, tmp_path: Path, clock: HandClock
-) -> None:
-    from runtime.ledger import open_store
-    from runtime.settings import LedgerSettings
-
-    doing = Doing(for_ever)
-    one = Executor(sqlite_store, clock, FAST, doing, "host:1")
-    execution_id = await started(one)
-    running = asyncio.create_task(one.run(execution_id))
-    await doing.begun.wait()
-    other = await open_store(LedgerSettings(), home=tmp_path, clock=clock)
-    await executor(other, clock, done).cancel(execution_id, "ana")
-
-    async with asyncio.timeout(1):
-        assert (await running).state is OrderState.CANCELLED
-    await other.close()
-
-
-async def test_a_waiting_execution_that_is_cancelled_gets_to_take_back_what_it_did(
-    store: SqlStore, clock: HandClock
-) -> None:
-    async def wait_or_take_back(run: ExecutionRun) -> StatusReport:
-        return report(run, OrderState.CANCELLED if run.cancelled() else OrderState.WAITING)
-
-    doing = Doing(wait_or_take_back)
-    one = Executor(store, clock, FAST, doing, "host:1")
-    execution_id = await started(one)
-    await one.run(execution_id)
-
-    view = await one.cancel(execution_id, "ana")
-
-    assert view.report is not None and view.report.state is OrderState.CANCELLED
-    assert [run.cancelled() for run in doing.runs] == [False, True]
-
-
 @pytest.mark.parametrize("state", [OrderState.FAILED, OrderState.PARTIAL])
 async def test_what_failed_is_taken_up_again_only_when_asked(
     store: SqlStore, clock: HandClock, state: OrderState
@@ -407,14 +291,6 @@ async def test_the_lease_of_a_process_that_died_here_is_taken_at_once(
     assert (await one.run(execution_id)).state is OrderState.DONE
 
 
-@pytest.fixture
-def dead_holder() -> str:
-    """The name of a process of this machine that has ended."""
-    tell = "from runtime.executor.holder import this_process; print(this_process())"
-    told = subprocess.run([sys.executable, "-c", tell], capture_output=True, text=True, check=True)
-    return f"{told.stdout.strip()}/ab12"
-
-
 async def test_executions_are_listed_oldest_first(store: SqlStore, clock: HandClock) -> None:
     one = executor(store, clock, done)
     first, second, foreign = await started(one), await started(one), await started(one, organisation="other")
@@ -424,22 +300,49 @@ async def test_executions_are_listed_oldest_first(store: SqlStore, clock: HandCl
     assert [view.execution_id for view in await one.list(unfinished_only=True)] == [second, foreign]
 
 
-async def stop(running: asyncio.Task[StatusReport]) -> None:
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
-
-
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(5):
-        while not await holds():  # noqa: ASYNC110 - what is waited for stands in the database
-            await asyncio.sleep(0)
-
-
-async def told(run: ExecutionRun) -> bool:
-    return run.cancelled()
-
-
 async def renewed(store: SqlStore, clock: HandClock) -> bool:
     (lease,) = await store.leases.live()
     return (lease.expires_at - clock.now()).total_seconds() == 15
+
+
+@pytest.mark.parametrize("ended", [True, False])
+async def test_what_was_imported_never_goes_on(sqlite_store: SqlStore, clock: HandClock, *, ended: bool) -> None:
+    doing = Doing(done)
+    one = Executor(sqlite_store, clock, FAST, doing, "host:1")
+    execution_id = await started(one)
+    if ended:
+        await one.run(execution_id)
+    runs = len(doing.runs)
+    view = await one.view(execution_id)
+    imported = Append(execution_id, [NewEvent("execution.imported", {})], view.version, "acme", "/organisation/acme")
+
+    await sqlite_store.ledger.append(imported)
+
+    seen = await one.view(execution_id)
+    assert (seen.state, seen.stood, seen.report) == (ExecutionState.IMPORTED, view.state, view.report)
+    for go_on in (one.run(execution_id, reopen=True), one.cancel(execution_id, "ana")):
+        if ended:
+            await go_on
+        else:
+            with pytest.raises(ExecutionImported, match="happened elsewhere"):
+                await go_on
+    assert len(doing.runs) == runs
+    assert await one.list(unfinished_only=True) == [] and await one.orphans() == []
+    assert (await one.view(execution_id)).version == seen.version
+
+
+async def test_one_that_is_pruned_while_they_are_listed_is_left_out(
+    sqlite_store: SqlStore, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = executor(sqlite_store, clock, done)
+    first, second = await started(one), await started(one)
+    streams = sqlite_store.ledger.streams
+
+    async def listed_before(*rest: Any, **more: Any) -> list[str]:
+        found = await streams(*rest, **more)
+        await sqlite_store.ledger.prune({first: 1}, reason="old")
+        return found
+
+    monkeypatch.setattr(sqlite_store.ledger, "streams", listed_before)
+
+    assert [view.execution_id for view in await one.list()] == [second]

@@ -11,6 +11,7 @@ from sqlalchemy import Table, create_engine
 from runtime.errors import BlobDamaged, NotFound
 from runtime.ledger.blobs import PART_BYTES
 from runtime.ledger.database import parse_address
+from runtime.ledger.port import Append, NewEvent
 from runtime.ledger.schema import blob_parts, blobs
 from runtime.ledger.store import SqlStore
 
@@ -24,6 +25,31 @@ async def test_bytes_come_back_as_they_were(store: SqlStore, data: bytes) -> Non
 
     assert sha256 == hashlib.sha256(data).hexdigest()
     assert await store.blobs.get(sha256) == data
+
+
+async def test_many_are_read_together_each_as_it_was(store: SqlStore) -> None:
+    texts = [f"{number}".encode() * (number % 7 * 1_000 + 1) for number in range(450)]
+    await store.ledger.append(blobs=[*texts, NOISE])
+    stored = {hashlib.sha256(data).hexdigest(): data for data in (*texts, NOISE)}
+
+    assert await store.blobs.get_all([*stored, next(iter(stored))]) == stored
+
+
+async def test_of_many_the_first_that_cannot_be_had_is_told(store: SqlStore) -> None:
+    there = await store.blobs.put(b"there")
+
+    with pytest.raises(NotFound, match="a" * 64):
+        await store.blobs.get_all([there, "a" * 64, "b" * 64])
+
+
+async def test_fifty_megabytes_are_stored_with_the_event_that_names_them(store: SqlStore) -> None:
+    data = NOISE * 13
+    event = NewEvent("step.finished", {"output_sha256": hashlib.sha256(data).hexdigest()})
+    await store.ledger.append(Append("order/a", [event], 0, "acme", "/organisation/acme"), blobs=[data])
+
+    assert len(data) > 50 * 1024 * 1024
+    assert await store.blobs.get(hashlib.sha256(data).hexdigest()) == data
+    assert await store.ledger.verify() == []
 
 
 async def test_the_same_bytes_are_stored_once(store: SqlStore) -> None:

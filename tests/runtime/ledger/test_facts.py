@@ -10,7 +10,7 @@ from contracts import EventId, ExecutionId
 from runtime.canonical import clean, to_bytes
 from runtime.ledger.facts import PAYLOAD_BYTES, prepare
 from runtime.ledger.port import Append, NewEvent
-from runtime.ledger.rows import new_event_id
+from runtime.ledger.rows import id_to_bytes, new_event_id
 from runtime.ledger.store import SqlStore
 
 
@@ -117,16 +117,18 @@ def test_an_append_without_events_is_refused() -> None:
 
 
 def test_text_that_only_looks_like_nul_is_kept() -> None:
-    assert prepare(append({"x": "\\u0000"}), "t").payloads == [b'{"x":"\\\\u0000"}']
+    assert prepare(append({"x": "\\u0000"}), "t").facts[0].payload == b'{"x":"\\\\u0000"}'
 
 
 def test_event_ids_are_ids_and_sort_by_time() -> None:
-    ids = [EventId(new_event_id()) for _ in range(100)]
+    made = [new_event_id() for _ in range(100)]
+    ids = [EventId(text) for text, _ in made]
 
     assert len(set(ids)) == 100
+    assert [id_to_bytes(text) for text, _ in made] == [stored for _, stored in made]
     assert [text[:16] for text in ids] == sorted(text[:16] for text in ids)
 
 
 def test_execution_ids_are_taken_as_they_are() -> None:
     execution_id = ExecutionId.new()
-    assert prepare(append(execution_id=execution_id), "t").rows[0].execution_id == execution_id
+    assert prepare(append(execution_id=execution_id), "t").append.execution_id == execution_id

@@ -9,7 +9,7 @@ import pytest
 
 from contracts import ExecutionId
 from runtime.errors import NotFound, StaleWriter, VersionConflict
-from runtime.ledger.port import Append, Lease, NewEvent
+from runtime.ledger.port import Append, Lease, NewEvent, Snapshot
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 
@@ -20,6 +20,47 @@ def fact(stream: str, version: int, *, event: str = "step.finished", **rest: Any
     data = rest.pop("data", {"step": "one"})
     rest = {"organisation": "acme", "source": "/organisation/acme", **rest}
     return Append(stream, [NewEvent(event, data)], version, **rest)
+
+
+async def test_events_are_read_by_their_versions(store: SqlStore) -> None:
+    events = [NewEvent("step.finished", {"n": n}) for n in range(1, 1_201)]
+    await store.ledger.append(Append("order/a", events, 0, "acme", "/test"))
+    await store.ledger.append(Append("order/b", events[:10], 0, "acme", "/test"))
+
+    async def versions(*asked: int) -> list[int]:
+        return [event.stream_version for event in await store.ledger.read_versions("order/a", asked)]
+
+    assert await versions() == []
+    assert await versions(7, 3, 3, 9_999) == [3, 7]
+    assert await versions(*range(2, 1_201, 3)) == list(range(2, 1_201, 3))
+    assert await versions(*range(1, 1_201)) == list(range(1, 1_201))
+
+
+async def test_the_newest_event_of_each_stream_is_read_alone(store: SqlStore) -> None:
+    for stream, count in (("order/b", 3), ("order/a", 2), ("card/a", 1), ("orders/a", 1)):
+        await store.ledger.append(Append(stream, [NewEvent("order.opened", {})] * count, 0, "acme", "/test"))
+
+    async def newest(*streams: str, prefix: str = "") -> list[tuple[str, int]]:
+        found = await store.ledger.read_newest(*streams, prefix=prefix)
+        return [(event.subject, event.stream_version) for event in found]
+
+    assert await newest() == []
+    assert await newest("order/a", "order/none") == [("order/a", 2)]
+    assert await newest("card/a", "order/a", prefix="order/") == [("order/b", 3), ("order/a", 2), ("card/a", 1)]
+
+
+async def test_what_rests_on_another_stream_is_refused_when_that_moved_on(store: SqlStore) -> None:
+    snapshot = Snapshot("order/a", 1, b"1")
+    await store.ledger.append(fact("order/a", 0), snapshots=[snapshot], unchanged={"order/b": 0})
+    await store.ledger.append(fact("order/b", 0))
+    with pytest.raises(VersionConflict) as refused:
+        await store.ledger.append(
+            fact("order/a", 1), snapshots=[Snapshot("order/a", 1, b"2")], unchanged={"order/b": 0}
+        )
+
+    assert refused.value.facts == {"stream": "order/b", "expected": 0, "actual": 1}
+    assert await store.ledger.snapshots("order/a") == [snapshot]
+    await store.ledger.append(fact("order/a", 1), unchanged={"order/b": 1})
 
 
 async def test_what_was_appended_is_read_again(store: SqlStore, clock: HandClock) -> None:
@@ -78,7 +119,7 @@ async def test_a_job_that_breaks_the_transaction_takes_no_other_with_it(store: S
         transaction.run("INSERT INTO nothing_of_this_name VALUES (1)")
 
     good = [store.ledger.append(fact(f"order/{number}", 0)) for number in range(5)]
-    results = await asyncio.gather(*good, store._writer.do(broken), return_exceptions=True)
+    results = await asyncio.gather(*good, store.writer.do(broken), return_exceptions=True)
 
     assert [type(result).__name__ for result in results] == ["tuple"] * 5 + ["SchemaMismatch"]
     assert len(await store.ledger.read_all()) == 5
@@ -113,6 +154,21 @@ async def test_streams_are_told_by_kind_organisation_last_type_and_prefix(store:
     assert await store.ledger.streams("card", organisation="acme") == ["card/b", "card/B", "card/a"]
     assert await store.ledger.streams("card", last_types=["card.raised"]) == ["card/b", "card/B"]
     assert await store.ledger.streams("card", prefix="card/B") == ["card/B"]
+
+
+async def test_the_newest_streams_are_told_page_by_page_also_behind_one_that_was_pruned(store: SqlStore) -> None:
+    for number in range(6):
+        await store.ledger.append(fact(f"order/{number}", 0, organisation="odd" if number % 2 else "acme"))
+    await store.ledger.append(fact("card/1", 0))
+    newest = store.ledger.newest_streams
+    first = await newest("order", limit=2)
+    rest = await newest("order", before=first[-1], limit=9)
+    await store.ledger.prune({"order/4": 1}, reason="old")
+
+    assert (first, rest) == (["order/5", "order/4"], ["order/3", "order/2", "order/1", "order/0"])
+    assert await newest("order", before="order/4", limit=9) == rest
+    assert await newest("order", organisation="odd", limit=9) == ["order/5", "order/3", "order/1"]
+    assert await newest("order", organisation="odd", before="order/2x", limit=9) == ["order/1"]
 
 
 async def test_an_execution_is_read_across_its_streams(store: SqlStore) -> None:

@@ -11,7 +11,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import LargeBinary, create_engine, text
+from sqlalchemy import LargeBinary, create_engine, inspect, text
 
 from runtime.ledger import status, upgrade
 from runtime.ledger.database import Database, parse_address
@@ -69,6 +69,25 @@ def test_an_upgrade_done_twice_changes_nothing(tmp_path: Path) -> None:
     assert (before.current, before.up_to_date) == (None, False)
     assert first == again == status(url) == SchemaStatus(str(tmp_path / "silicon.db"), REVISION)
     assert first.up_to_date
+
+
+@pytest.mark.parametrize("killed_after", [0, 1])
+def test_the_third_migration_ends_in_the_same_wherever_it_was_killed(store_url: str, killed_after: int) -> None:
+    """Where the database cannot undo a change of tables, some of it is there and the revision is not."""
+    upgrade(store_url)
+    database = Database(parse_address(store_url), LedgerSettings())
+    with database.engine.connect() as connection:
+        connection.exec_driver_sql("CREATE INDEX streams_kind ON streams (kind, organisation, last_type)")
+        if killed_after == 0:
+            for index in metadata.tables["streams"].indexes:
+                index.drop(connection)
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0002'")
+    database.engine.dispose()
+
+    assert upgrade(store_url).up_to_date
+    with database.engine.connect() as connection:
+        assert [index["name"] for index in inspect(connection).get_indexes("streams")] == ["streams_last_type"]
+    database.engine.dispose()
 
 
 def test_mysql_tables_keep_every_script_and_their_transactions(mysql_database: str) -> None:

@@ -12,9 +12,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from runtime.errors import LedgerUnavailable, SchemaMismatch, SettingsError, SiliconError
 from runtime.ledger import open_store, upgrade
+from runtime.ledger.database import parse_address
 from runtime.ledger.port import Append, NewEvent
 from runtime.ledger.store import SqlStore
 from runtime.settings import LedgerSettings
@@ -25,8 +27,8 @@ pytestmark = pytest.mark.anyio
 QUICK = LedgerSettings(busy_timeout_s=0.05)
 
 
-def fact(stream: str = "order/a", text: str = "") -> Append:
-    return Append(stream, [NewEvent("step.finished", {"x": text})], 0, "acme", "/organisation/acme")
+def fact(stream: str = "order/a", x: str = "") -> Append:
+    return Append(stream, [NewEvent("step.finished", {"x": x})], 0, "acme", "/organisation/acme")
 
 
 async def opened(home: Path, settings: LedgerSettings = QUICK) -> SqlStore:
@@ -53,8 +55,8 @@ async def test_a_locked_ledger_says_so_and_works_again_afterwards(tmp_path: Path
         with pytest.raises(LedgerUnavailable, match=r"locked for writing. Wait for it, or end it"):
             await store.ledger.append(fact())
         assert await store.ledger.read_all() == []
-        async with asyncio.timeout(2):  # those who wait together are refused together, not one after the other
-            waiting = [store.ledger.append(fact(f"order/{number}")) for number in range(100)]
+        async with asyncio.timeout(60):  # those who wait together are refused together, not one after the other
+            waiting = [store.ledger.append(fact(f"order/{number}")) for number in range(500)]
             refused = await asyncio.gather(*waiting, return_exceptions=True)
         assert {type(one) for one in refused} == {LedgerUnavailable}
 
@@ -69,7 +71,7 @@ async def test_a_read_only_ledger_can_be_read_and_says_why_it_is_not_written(tmp
 
     url = f"sqlite:///file:{tmp_path / 'silicon.db'}?mode=ro&uri=true"
     store = await opened(tmp_path, LedgerSettings(url=url))
-    with pytest.raises(LedgerUnavailable, match=r"is read-only. Make both writable"):
+    with pytest.raises(LedgerUnavailable, match=r"is read-only. Make them writable"):
         await store.ledger.append(fact("order/b"))
     assert len(await store.ledger.read_all()) == 1
     await store.close()
@@ -85,7 +87,7 @@ async def test_a_folder_that_may_not_be_written_is_named(tmp_path: Path) -> None
 async def test_a_full_disk_loses_nothing_that_was_finished(tmp_path: Path) -> None:
     store = await opened(tmp_path)
     await store.ledger.append(fact())
-    await store._writer.do(lambda transaction: transaction.run("PRAGMA max_page_count=40"))
+    await store.writer.do(lambda transaction: transaction.run("PRAGMA max_page_count=40"))
 
     with pytest.raises(LedgerUnavailable, match="is full; nothing was written"):
         await store.ledger.append(fact("order/b", "x" * 1_000_000))
@@ -123,6 +125,19 @@ async def test_a_newer_ledger_is_refused(tmp_path: Path) -> None:
 
     error = await refusal(QUICK, tmp_path)
     assert isinstance(error, SchemaMismatch) and "made by a newer version of silicon (schema 9999" in error.message
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+async def test_a_newer_ledger_on_a_server_is_refused_by_opening_and_by_upgrading(tmp_path: Path, kind: str) -> None:
+    for url in empty_server_database(kind):
+        engine = create_engine(parse_address(url))
+        with engine.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        engine.dispose()
+
+        assert "is at schema 9999" in (await refusal(LedgerSettings(url=url), tmp_path)).message
+        with pytest.raises(SchemaMismatch, match="made by a newer version of silicon"):
+            upgrade(url)
 
 
 @pytest.mark.parametrize("kind", SERVERS)
@@ -169,6 +184,45 @@ async def test_what_is_no_address_is_told(tmp_path: Path, url: str) -> None:
     assert isinstance(error, SettingsError) and "It looks like sqlite:///" in error.message
 
 
+SERVER = "127.0.0.1:1/silicon"
+
+
+@pytest.mark.parametrize("kind", ["mysql", "postgresql"])
+@pytest.mark.parametrize(
+    "password", ["S3cr@et/PW", "S3cr@etPW", "@S3cretPW", "S3cr@et?x=PW", "S3cr@et:PW", "S3cr@et#PW"]
+)
+async def test_no_part_of_a_password_that_runs_into_the_host_is_told(tmp_path: Path, kind: str, password: str) -> None:
+    error = await refusal(LedgerSettings(url=f"{kind}://me:{password}@{SERVER}"), tmp_path)
+
+    assert isinstance(error, SettingsError) and "nobody can tell where its host begins" in error.message
+    assert not any(part in repr(error) + repr(error.facts) for part in ("S3cr", "PW"))
+
+
+@pytest.mark.parametrize(
+    ("url", "names"),
+    [
+        (f"mysql://me@{SERVER}?password=P4ssw0rd&bogus=1", ["bogus"]),
+        (f"mysql://me@{SERVER}?connect_timeout=P4ssw0rd", ["connect_timeout"]),
+        (f"postgresql://me@{SERVER}?password=P4ssw0rd&bogus=1&other=2", ["bogus", "other"]),
+        ("sqlite:///x.db?mode=ro", ["mode"]),
+        ("sqlite:///x.db?timeout=soon", ["timeout"]),
+    ],
+)
+async def test_a_parameter_that_the_driver_does_not_know_or_read_is_named(
+    tmp_path: Path, url: str, names: list[str]
+) -> None:
+    error = await refusal(LedgerSettings(url=url), tmp_path)
+
+    assert isinstance(error, SettingsError) and error.facts["parameters"] == names
+    assert "P4ssw0rd" not in error.message and "`ledger.url`" in error.message
+
+
+async def test_a_password_among_the_parameters_is_not_told(tmp_path: Path) -> None:
+    error = await refusal(LedgerSettings(url=f"mysql://me@{SERVER}?password=P4ssw0rd"), tmp_path)
+
+    assert "cannot be reached" in error.message and "P4ssw0rd" not in repr(error.facts) + error.message
+
+
 async def test_a_driver_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
 
@@ -188,7 +242,7 @@ async def test_a_closed_ledger_says_so(tmp_path: Path) -> None:
 
 async def test_a_connection_that_the_server_dropped_is_made_anew(store: SqlStore) -> None:
     await store.ledger.append(fact())
-    store._writer._connection.driver_connection.close()
+    store.writer._committer._connection.driver_connection.close()
 
     await store.ledger.append(fact("order/b"))
 

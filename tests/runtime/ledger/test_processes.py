@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -42,6 +43,27 @@ async def test_a_cursor_sees_what_four_processes_append_once_and_in_order(store:
 
     assert [event.position for event in seen] == list(range(1, 241))
     assert each_in_its_own_order(seen) == {f"p{number}": list(range(60)) for number in range(4)}
+    assert await store.ledger.verify() == []
+
+
+@pytest.mark.xdist_group("crowd")
+async def test_three_readers_follow_eight_writers_and_each_sees_every_event_once_and_in_order(
+    store: SqlStore, store_url: str
+) -> None:
+    crowd = await asyncio.create_subprocess_exec(
+        sys.executable, str(APPENDER.with_name("crowd.py")), store_url, "8", "2000", "3",
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=PIPE,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(180):
+            _, said = await crowd.communicate()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(crowd.pid, signal.SIGKILL)
+
+    assert (crowd.returncode, said) == (0, b"")
+    assert await store.ledger.head() == 16_000
     assert await store.ledger.verify() == []
 
 

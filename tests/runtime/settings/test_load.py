@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from governance.access.rate_limits import RateLimiter
+from runtime.clock import SystemClock
 from runtime.errors import SettingsError
 from runtime.settings.home import find_home
-from runtime.settings.load import load
+from runtime.settings.load import Settings, load
+from runtime.settings.names import fields_of
 
 
 @pytest.fixture
@@ -29,6 +33,31 @@ def test_without_file_and_environment_every_value_is_a_default(home: Path) -> No
     assert settings.home == home
     assert settings.executor.lease_s == 15
     assert settings.source_of("executor.lease_s") == "default"
+
+
+TIMES = [name for name, info in fields_of(Settings) if name.endswith(("_s", "_days", "_ms", "_min"))]
+
+
+@pytest.mark.parametrize("value", ["1e12", "inf", "nan", "1e400"])
+@pytest.mark.parametrize("name", TIMES)
+def test_a_time_that_no_calendar_or_clock_can_hold_is_refused(home: Path, name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=name):
+        load({name: value})
+
+
+@pytest.mark.parametrize("given", [{"executor.lease_s": 5}, {"executor.renew_s": 15}])
+def test_a_claim_that_runs_out_before_it_is_renewed_is_refused(home: Path, given: dict[str, float]) -> None:
+    with pytest.raises(SettingsError, match=r"executor\.renew_s .*runs out before"):
+        load(given)
+
+
+def test_the_longest_times_can_be_added_to_a_date(home: Path) -> None:
+    settings = load({"retention.executions_days": 36_525, "approval.within_s": 316_224_000, "server.rate_per_s": 0.001})
+
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    assert now - timedelta(days=settings.retention.executions_days) < now
+    assert now + timedelta(seconds=settings.approval.within_s) > now
+    assert RateLimiter(SystemClock(), per_s=settings.server.rate_per_s, burst=1_000_000).take("a") == 0
 
 
 def test_environment_wins_over_the_file_and_given_over_both(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,14 @@ def test_a_password_in_an_address_is_blotted_out(tmp_path: Path) -> None:
     assert next(row for row in shown if row.name == "ledger.url").value == "mysql+pymysql://root:[redacted]@db/silicon"
 
 
+@pytest.mark.parametrize("name", ["ledger.url", "bus.url"])
+def test_no_part_of_a_password_that_runs_into_the_host_is_told(tmp_path: Path, name: str) -> None:
+    settings = load({"home": tmp_path, name: "mysql://me:S3cr@et/PW@db/silicon"})
+
+    assert next(row for row in rows(settings) if row.name == name).value == "mysql://me:[redacted]@db/silicon"
+    assert "S3cr@et/PW" in [secret.get_secret_value() for secret in settings.secrets()]
+
+
 def test_the_page_in_the_docs_is_the_one_the_program_makes() -> None:
     page = Path(__file__).parents[3] / "docs" / "settings.md"
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contracts import OrderId
 from runtime.telemetry import redaction
-from runtime.telemetry.redaction import BLOT, redact, register
+from runtime.telemetry.redaction import BLOT, holds_none, redact, register
 
 EVENT = {
     "step": "measure",
@@ -52,6 +54,7 @@ def test_ordinary_keys_keep_their_values(key: str) -> None:
         ("basic dXNlcjpwYXNzd29yZA==", "dXNlcjpwYXNzd29yZA=="),
         ("key sk-proj-abcdefghijkl1234 used", "sk-proj-abcdefghijkl1234"),
         ("AKIAIOSFODNN7EXAMPLE", "AKIAIOSFODNN7EXAMPLE"),
+        ("AIzaSyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q", "SyA1b2C3d4"),
         ("mysql+pymysql://root:p%40ss@127.0.0.1/x", "p%40ss"),
         ("https://h/p?token=abcdef123456&x=1", "abcdef123456"),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "MIIE"),
@@ -105,6 +108,49 @@ def test_redacting_twice_is_redacting_once(value: object) -> None:
     once = redact(value)
 
     assert redact(once) == once
+
+
+suspects = st.sampled_from(
+    ["correct-horse", "token", "apiKey", "Set-Cookie", "password=hunter22", "sk-proj-abcdefghijkl1234",
+     "AKIAIOSFODNN7EXAMPLE", "http://me:word@host", "Bearer abc123def456",
+     "-----BEGIN PRIVATE KEY-----\nMIIE", "eyJhbGciOiJIUzI1.eyJzdWIiOiIx.c2ln"]
+)  # fmt: skip
+texts = st.text() | suspects | st.builds("{}{}{}".format, st.text(max_size=3), suspects, st.text(max_size=3))
+suspicious_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts | st.builds(OrderId.new),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(texts, inner, max_size=4)
+        | st.dictionaries(texts, inner, max_size=2).map(MappingProxyType)
+        | st.dictionaries(st.integers() | texts, inner, max_size=2)
+    ),
+    max_leaves=20,
+)
+
+
+@given(suspicious_values)
+def test_a_value_that_is_said_to_hold_no_secret_is_what_redacting_makes_of_it(value: object) -> None:
+    register(["correct-horse"])
+
+    redacted = redact(value)
+
+    assert not holds_none(value) or (repr(redacted) == repr(value) and redacted == value)
+    if isinstance(value, dict | list) and redacted != value:
+        assert not holds_none([{"deep": value}])
+
+
+def test_an_ordinary_event_is_seen_to_hold_no_secret_at_a_glance() -> None:
+    assert holds_none(EVENT)
+    assert not holds_none({**EVENT, "token": "value"})
+    assert not holds_none({**EVENT, "output": {"rows": [{"note": "password=hunter22"}]}})
+
+
+def test_a_ring_is_left_to_whoever_looks_longer() -> None:
+    ring: dict[str, object] = {}
+    ring["ring"] = ring
+
+    assert not holds_none(ring)
 
 
 def test_a_small_event_takes_less_than_twenty_microseconds() -> None:

@@ -1,0 +1,234 @@
+"""What an order may still spend: reserved before it is spent, settled by what was spent, returned otherwise.
+
+The truth is the order's own stream. What was spent is the sum of its events; what is set aside beyond this process is
+the grant of an order below (`step.dispatched`, `budget.granted`) and the price of a call that was announced
+(`budget.reserved`, `effect.intended`). An order has one writer, on one event loop, so that looking what is free and
+setting it aside is one thing as long as nothing is awaited in between; what is set aside only here, a crash returns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from contracts import Budget, Limit
+from runtime.engine.amounts import NONE, SMALLEST, Amounts, amounts_of, in_currency, rounded, spent_of
+from runtime.engine.budget import exceeded
+from runtime.engine.flow import Flow
+from runtime.engine.outcome import Stop
+from runtime.engine.view import OrderView, Unit, UnitKey
+
+BELOW = "below"
+"""Under this name a unit holds the grant of the order that it became."""
+_ZERO = Decimal(0)
+_LEAST: Amounts = {limit: SMALLEST[limit] for limit in (Limit.STEPS, Limit.SECONDS)}
+"""Without a step or any time an order cannot begin; without tokens and money it can do what takes none."""
+
+
+@dataclass(slots=True, eq=False)
+class _Held:
+    """What one unit has set aside."""
+
+    parts: dict[str, Amounts] = field(default_factory=dict)
+    """By what it is for: the unit's own step, one call, the order below."""
+    resting: bool = False
+    """Whether nothing of it comes back before somebody else moves: it waits for people, or for what others return."""
+
+    def of(self, limit: Limit) -> Decimal:
+        """Return how much of one limit is set aside."""
+        return sum((part.get(limit, _ZERO) for part in self.parts.values()), _ZERO)
+
+
+class Account:
+    """The budget of one order while it is being carried out.
+
+    Args:
+        stopping: whether nothing may begin any more, so that nobody goes on waiting for what others return.
+        promised: what the plan keeps for steps that have not begun, apart from the step that asks.
+    """
+
+    def __init__(
+        self, budget: Budget, view: OrderView, *, flow: Flow, stopping: Callable[[], bool],
+        promised: Callable[[str], Amounts],
+    ) -> None:  # fmt: skip
+        self.budget = budget
+        self.currency = budget.money.currency if budget.money else None
+        self.limits = amounts_of(budget)
+        self._view = view
+        self._flow = flow
+        self._stopping = stopping
+        self._promised = promised
+        self._held: dict[UnitKey, _Held] = {}
+        self._total = dict.fromkeys(self.limits, _ZERO)
+        """What all units together have set aside."""
+        self._waiting: list[asyncio.Future[None]] = []
+        self._due: set[UnitKey] = set()
+        """What held something when an earlier stretch ended, and has not come to its end in this one."""
+        if self.limits:
+            for unit in view.units.values():
+                self._go_on(unit)
+
+    @property
+    def counts_money(self) -> bool:
+        """Whether money is limited, so that nothing may be called whose price nobody knows."""
+        return Limit.MONEY in self.limits
+
+    def free(self, limit: Limit) -> Decimal:
+        """Return what is neither spent nor set aside; below zero where more was spent than there was."""
+        return self.limits[limit] - spent_of(self._view.usage, self.budget)[limit] - self._total[limit]
+
+    async def take(self, unit: Unit, parts: Mapping[str, Amounts]) -> None:
+        """Set aside exactly these amounts for the unit, each under what it is for, once all of them are free.
+
+        It waits as long as others hold what is missing and may return some of it. What a unit needs is taken at once:
+        two that each held half of it would keep each other from beginning.
+
+        Raises:
+            BudgetExceeded: they are not free, and nobody will return any.
+            Stop: the order is stopping.
+        """
+        if not self.limits:
+            return
+        held = self._of(unit)
+        needed, had = _sum(parts.values()), _sum(held.parts.get(what, NONE) for what in parts)
+        while (lacking := self._lacking(needed, had)) is not None:  # nobody else may take meanwhile what it had
+            await self._returned(held, lacking, needed[lacking], self.free(lacking) + had.get(lacking, _ZERO))
+        for what, amounts in parts.items():
+            self._set(held, what, amounts)
+        held.resting = False
+
+    def has(self, unit: Unit, what: str) -> bool:
+        """Whether the unit has anything set aside under `what`."""
+        held = self._held.get((unit.step, unit.index))
+        return held is not None and bool(held.parts.get(what))
+
+    def give_back(self, unit: Unit, what: str) -> None:
+        """Return what the unit set aside under `what`: it was settled, or nothing came of it."""
+        held = self._held.get((unit.step, unit.index))
+        if held is not None and what in held.parts:
+            self._set(held, what, None)
+            self.wake()
+
+    def end(self, unit: Unit) -> None:
+        """Return everything that the unit set aside, apart from what its events say is still out."""
+        if not self.limits:
+            return
+        self._due.discard((unit.step, unit.index))
+        held = self._held.pop((unit.step, unit.index), None)
+        for what in list(held.parts) if held is not None else ():
+            self._set(held, what, None)  # type: ignore[arg-type]
+        for what, amounts in self._out(unit).items():
+            held = self._of(unit)
+            held.resting = True
+            self._set(held, what, amounts)
+        self.wake()
+
+    def passed_over(self, steps: Iterable[str], index: int | None) -> None:
+        """Let nobody wait any more for what of these steps, or this repetition of them, is not gone on with now."""
+        if self._due:
+            names = set(steps)
+            for key in [key for key in self._due if key[0] in names and index in (None, key[1])]:
+                self.end(self._view.units[key])
+
+    def wake(self) -> None:
+        """Let everybody who waits look again."""
+        waiting, self._waiting = self._waiting, []
+        for told in waiting:
+            if not told.done():
+                told.set_result(None)
+
+    async def grant(
+        self, unit: Unit, *, unsettled: Amounts = NONE, share: Amounts = NONE, needs: Amounts = NONE
+    ) -> dict[Limit, Decimal]:
+        """Set aside what an order below may spend from now on, and return it; empty where nothing limits it.
+
+        That is the step's own share where the plan gives it one, and else an equal part of what is free for each that
+        may still run at once. It is not less than `needs`; for that it waits like `take`.
+
+        Args:
+            unsettled: what the order spent already that no event of this order tells; it stays set aside meanwhile.
+        """
+        held = self._of(unit)
+        self._set(held, BELOW, unsettled)
+        held.resting = held.resting or bool(unsettled)  # it stopped at a limit: others need not wait for it
+        while True:
+            granted = {limit: self._part(held, unit, limit, share, needs) for limit in (*self.limits, *share)}
+            least = {limit: max(needs.get(limit, _ZERO), _LEAST.get(limit, _ZERO)) for limit in granted}
+            lacking = next((limit for limit, some in granted.items() if some < least[limit]), None)
+            if lacking is None:
+                break
+            await self._returned(held, lacking, least[lacking], granted[lacking])
+        self._set(held, BELOW, {limit: some + unsettled.get(limit, _ZERO) for limit, some in granted.items()})
+        held.resting = False
+        return granted
+
+    def _part(self, held: _Held, unit: Unit, limit: Limit, share: Amounts, needs: Amounts) -> Decimal:
+        """Return how much of one limit an order below gets."""
+        if limit not in self.limits:
+            return share[limit]
+        free = self.free(limit) - self._promised(unit.step).get(limit, _ZERO)
+        if limit in share:
+            return max(min(free, share[limit]), _ZERO)
+        active = sum(not other.resting for other in self._held.values() if other is not held)
+        equal = rounded(limit, free / max(1, self._flow.beside - active))
+        return max(min(free, max(equal, needs.get(limit, _ZERO), SMALLEST[limit])), _ZERO)
+
+    def _lacking(self, needed: Amounts, had: Amounts) -> Limit | None:
+        limited = ((limit, some - had.get(limit, _ZERO)) for limit, some in needed.items() if limit in self.limits)
+        return next((limit for limit, some in limited if self.free(limit) < some), None)
+
+    async def _returned(self, own: _Held, limit: Limit, needed: Decimal, free: Decimal) -> None:
+        """Wait until something of the limit may have been returned; raise BudgetExceeded when nobody will."""
+        if self._stopping():
+            raise Stop
+        if not any(other.of(limit) for other in self._held.values() if not other.resting and other is not own):
+            raise exceeded(self.budget, self._view.usage, limit, needed=needed, free=free)
+        if not own.resting:
+            own.resting = True
+            self.wake()  # whoever waits for this one looks for another
+        told = asyncio.get_running_loop().create_future()
+        self._waiting.append(told)
+        await told
+        if self._stopping():
+            raise Stop
+
+    def _go_on(self, unit: Unit) -> None:
+        """Set aside what the unit's events say is out; others wait for it, since it goes on before they begin."""
+        for what, amounts in self._out(unit).items():
+            self._set(self._of(unit), what, amounts)
+            self._due.add((unit.step, unit.index))
+
+    def _of(self, unit: Unit) -> _Held:
+        return self._held.setdefault((unit.step, unit.index), _Held())
+
+    def _set(self, held: _Held, what: str, amounts: Amounts | None) -> None:
+        """Put these amounts in the place of what is held under `what`."""
+        for limit, some in held.parts.pop(what, NONE).items():
+            self._total[limit] -= some
+        if amounts is not None:
+            held.parts[what] = {limit: some for limit, some in amounts.items() if limit in self.limits}
+            for limit, some in held.parts[what].items():
+                self._total[limit] += some
+
+    def _out(self, unit: Unit) -> dict[str, Amounts]:
+        """Return what the unit's events say is set aside and not settled."""
+        if unit.state.settled:
+            return {}
+        parts: dict[str, Amounts] = {}
+        if unit.child is not None and unit.granted is not None:
+            counted = spent_of(unit.child.counted, unit.granted)
+            granted = amounts_of(unit.granted)
+            parts[BELOW] = {limit: max(some - counted[limit], _ZERO) for limit, some in granted.items()}
+        if self.currency is not None:
+            parts |= {what: {Limit.MONEY: in_currency(money, self.currency)} for what, money in unit.reserved.items()}
+        return parts
+
+
+def _sum(parts: Iterable[Amounts]) -> Amounts:
+    total: dict[Limit, Decimal] = {}
+    for amounts in parts:
+        for limit, some in amounts.items():
+            total[limit] = total.get(limit, _ZERO) + some
+    return total

@@ -1,0 +1,109 @@
+"""What a call costs: set aside before it is made, in the ledger where money is limited, and settled by its result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from contracts import Json, Limit, Money, Step, StepMode, Usage
+from runtime.capabilities.port import CallResult, CapabilitySpec
+from runtime.engine.amounts import SMALLEST, Amounts, in_currency
+from runtime.engine.context import Run, clean_data
+from runtime.engine.view import Unit
+from runtime.errors import NotFound, PermissionRefused
+from runtime.ledger.port import NewEvent
+
+Costs = tuple[Money, ...]
+OWN = "own"
+"""Under this name a unit holds what it takes whatever it does."""
+_ONE_STEP: Amounts = {Limit.STEPS: SMALLEST[Limit.STEPS], Limit.SECONDS: SMALLEST[Limit.SECONDS]}
+
+
+class PriceUnknown(PermissionRefused):
+    """Money is limited, and nobody knows whether the call would stay within the limit."""
+
+    code = "PRICE_UNKNOWN"
+
+
+def costs_of(run: Run, step: Step, spec: CapabilitySpec) -> Costs:
+    """Return the most that one call costs: what the capability declares, or else what the step keeps for it.
+
+    Raises:
+        PriceUnknown: money is limited, and neither says it, or says it in another currency.
+    """
+    costs = spec.costs
+    if costs is None and step.budget is not None and step.budget.money is not None:
+        costs = (step.budget.money,)
+    currency = run.account.currency
+    if currency is None:
+        return costs or ()
+    if costs is None:
+        raise PriceUnknown(
+            f"{spec.name} was not called: money is limited to {run.order.budget.money}, and nobody says what a call "
+            f"costs. Give it a `price` in connections.yaml (`price: 0 {currency}` where it costs nothing), or run it "
+            "without a budget of money.",
+            use=spec.name, happened="no",
+        )  # fmt: skip
+    foreign = next((each for each in costs if each.currency != currency and each.amount), None)
+    if foreign is not None:
+        raise PriceUnknown(
+            f"{spec.name} was not called: a call costs {foreign}, and the budget of money is in {currency}. Give its "
+            f"`price` in connections.yaml in {currency}.",
+            use=spec.name, price=str(foreign), happened="no",
+        )  # fmt: skip
+    return costs
+
+
+def needed_for(run: Run, step: Step) -> dict[str, Amounts]:
+    """Return what a unit takes by itself before it begins, in the parts that are settled apart: its step, its call."""
+    parts: dict[str, Amounts] = {OWN: _ONE_STEP}
+    currency = run.account.currency
+    if currency is None or step.mode is not StepMode.DIRECT or step.use is None:
+        return parts
+    with suppress(PriceUnknown, NotFound):  # it is told when the call is about to be made
+        amount = in_currency(costs_of(run, step, run.router.spec(step.use)), currency)
+        if amount:
+            parts[""] = {Limit.MONEY: amount}
+    return parts
+
+
+async def reserve_costs(run: Run, step: Step, unit: Unit, spec: CapabilitySpec, *, call: str = "") -> Costs:
+    """Set aside what a call costs, and return that; what an earlier attempt reserved for the same call is taken over.
+
+    A call that changes nothing is announced here, in an event of its own, where money is limited and it costs any; an
+    effect is announced by its intent, which holds the price too.
+
+    Raises:
+        BudgetExceeded: it is not there. Nothing was called.
+        PriceUnknown: nobody knows what the call costs.
+    """
+    costs = costs_of(run, step, spec)
+    currency = run.account.currency
+    if currency is None or not (amount := in_currency(costs, currency)):
+        return costs
+    if unit.reserved.get(call) == costs:
+        return costs
+    if not run.account.has(unit, call):
+        await run.account.take(unit, {call: {Limit.MONEY: amount}})
+    if not spec.effect.needs_gate:
+        data = {"step": step.id, "index": unit.index, "call": call or None, "reserved": reserved(costs)}
+        await run.journal.write(NewEvent("budget.reserved", clean_data(data)))
+    return costs
+
+
+def reserved(costs: Costs) -> list[Json]:
+    """Return a price as an event holds it."""
+    return [money.to_json() for money in costs]
+
+
+def settled(answer: CallResult, costs: Costs, usage: Usage) -> Usage | None:
+    """Return the usage of a call with what it cost; None when it cost nothing. A shared answer is paid for once."""
+    shared = answer.seen is not None and "shared_with" in answer.seen.facts
+    return usage + Usage(money=costs) if costs and not shared else None
+
+
+def lost(unit: Unit, calls: Sequence[str] | None = None) -> Usage | None:
+    """Return what may have been paid for calls that gave nothing and are not made again under their key."""
+    names = unit.reserved if calls is None else [call for call in calls if call in unit.reserved]
+    money = [Usage(money=unit.reserved[name]) for name in names]
+    return sum(money[1:], money[0]) if money else None

@@ -1,0 +1,56 @@
+"""What an answer of a model takes: set aside before it is asked, settled by what the answer says it took."""
+
+from __future__ import annotations
+
+from contracts import Budget, Limit
+from runtime.engine.amounts import Amounts, amounts_of, spent_of
+from runtime.engine.budget import exceeded
+from runtime.engine.costs import PriceUnknown
+from runtime.engine.react.talk import Talk
+from runtime.model.port import Bounded, ModelRequest
+
+ANSWER = "answer"
+"""Under this name a unit holds what the answer takes that it waits for."""
+_PAID = (Limit.TOKENS, Limit.MONEY)
+
+
+async def reserve_answer(talk: Talk, request: ModelRequest) -> None:
+    """Set aside the most that the answer can take of tokens and money, where those are limited.
+
+    Raises:
+        BudgetExceeded: it is not there, in the order or in the share that the plan gives the step.
+        PriceUnknown: the model cannot tell how much that is, or tells it in another currency.
+    """
+    account, share = talk.run.account, talk.step.budget or Budget()
+    limited = {limit for limit in (*account.limits, *amounts_of(share)) if limit in _PAID}
+    if not limited:
+        return
+    own = _needed(talk, request, share)
+    left = {limit: most - spent_of(talk.unit.usage, share)[limit] for limit, most in amounts_of(share).items()}
+    for limit, needed in own.items():
+        if limit in left and left[limit] < needed:
+            raise exceeded(share, talk.unit.usage, limit, needed=needed, free=left[limit])
+    await account.take(talk.unit, {ANSWER: _needed(talk, request, account.budget)})
+
+
+def _needed(talk: Talk, request: ModelRequest, budget: Budget) -> Amounts:
+    model: object = talk.run.model
+    limited = [limit for limit in amounts_of(budget) if limit in _PAID]
+    if not limited:
+        return {}
+    if not isinstance(model, Bounded):
+        raise PriceUnknown(
+            f"The model of step {talk.step.id} was not asked: {' and '.join(limited)} are limited, and it cannot tell "
+            "how much an answer takes at most.",
+            step=talk.step.id, happened="no",
+        )  # fmt: skip
+    most = model.most(request)
+    foreign = [each for each in most.money if budget.money and each.currency != budget.money.currency and each.amount]
+    if foreign:
+        raise PriceUnknown(
+            f"The model of step {talk.step.id} was not asked: an answer costs up to {foreign[0]}, and the budget is "
+            f"{budget.money}.",
+            step=talk.step.id, happened="no",
+        )  # fmt: skip
+    spent = spent_of(most, budget)
+    return {limit: spent[limit] for limit in limited}

@@ -1,0 +1,155 @@
+"""The conversation of a step with a model, as the order's stream tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from contracts import CardId, Json, Problem, QuestionId
+
+if TYPE_CHECKING:
+    from runtime.engine.result import Result
+    from runtime.engine.view import Intent
+
+
+@dataclass(slots=True)
+class Call:
+    """One tool call of a model, as far as it went. It is to an effect what the unit is in a direct step."""
+
+    id: str
+    """`step:index:answer:call`, made by us; `-` for the index of a step that is not repeated."""
+    step: str
+    index: int | None
+    number: int
+    """Its place in the answer, from 1."""
+    name: str
+    """The tool, by the name that the model wrote."""
+    arguments: Mapping[str, Json]
+    fault: str = ""
+    """What is wrong with arguments that could not be read."""
+    failures: list[Problem] = field(default_factory=list)
+    """What went wrong, oldest first."""
+    waiting: tuple[CardId | QuestionId, ...] = ()
+    """Cards and questions it raised last."""
+    doubts: tuple[CardId | QuestionId, ...] = ()
+    """Cards that ask whether its effect happened, since the last intent."""
+    intent: Intent | None = None
+    result: Result | None = None
+    shown: str = ""
+    """The beginning of a result that is kept by reference; the model sees only that."""
+    length: int = 0
+    """Characters of such a result."""
+    use: str | None = None
+    """The capability it called."""
+    arguments_sha256: str | None = None
+    """Of what it was called with, what code filled in included."""
+    same_as: str | None = None
+    """The identical call whose result is its own too; it was not made again."""
+    failed: bool = False
+    """Whether it failed for good, and the model is told."""
+
+    @property
+    def attempt(self) -> int:
+        """Number of the attempt that is going on, or was the last."""
+        return len(self.failures) + (0 if self.failed else 1)
+
+    @property
+    def settled(self) -> bool:
+        """Whether its result, or why there is none, is in the ledger."""
+        return self.failed or self.result is not None
+
+    @property
+    def problem(self) -> Problem | None:
+        """What went wrong last."""
+        return self.failures[-1] if self.failures else None
+
+    @property
+    def place(self) -> str:
+        """Which call of the step it is, for idempotency keys: `a1c2` is the second call of the first answer."""
+        return f"a{self.id.split(':')[-2]}c{self.number}"
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether its effect was announced, and nobody knows yet if it happened."""
+        return self.intent is not None and self.intent.open and self.result is None
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether it is in doubt, and nobody has given up on finding out."""
+        return self.in_doubt and not self.failed
+
+    @property
+    def changed_the_world(self) -> bool:
+        """Whether its effect took place, or may have."""
+        happened = self.result is not None and self.result.happened and self.same_as is None
+        return happened or self.in_doubt
+
+
+@dataclass(slots=True)
+class Turn:
+    """One answer of the model and what came of it."""
+
+    number: int
+    """From 1, over all attempts of the step."""
+    content: str
+    calls: list[Call]
+    answer_sha256: str | None = None
+    """Where the whole answer is, when it is long: `content` and the arguments of the calls are empty at first."""
+    whole: bool = False
+    """Whether a long answer has been brought in."""
+    refused: Problem | None = None
+    """Why it was not taken for the result of the step."""
+
+
+@dataclass(slots=True)
+class React:
+    """All turns, oldest first, and what the model was told between them."""
+
+    turns: list[Turn] = field(default_factory=list)
+    before: int = 0
+    """Answers of an earlier conversation about the same step, which a revision of the plan ended."""
+    since: int = 0
+    """The answer after which the order was reopened last; guards count from there."""
+    told: list[tuple[int, Problem]] = field(default_factory=list)
+    """After which answer the step failed, and why."""
+    unreachable: int = 0
+    """Times in a row that the model could not be reached."""
+
+    @property
+    def number(self) -> int:
+        """Answers so far."""
+        return self.turns[-1].number if self.turns else self.before
+
+    @property
+    def last(self) -> Turn | None:
+        """The newest answer."""
+        return self.turns[-1] if self.turns else None
+
+    @property
+    def counted(self) -> list[Turn]:
+        """The turns that guards count."""
+        return [turn for turn in self.turns if turn.number > self.since]
+
+    @property
+    def calls(self) -> Iterator[Call]:
+        """Every call, oldest first."""
+        return (call for turn in self.turns for call in turn.calls)
+
+    @property
+    def results(self) -> Iterator[Result]:
+        """What its calls gave, oldest first, each once."""
+        return (call.result for call in self.calls if call.result is not None and call.same_as is None)
+
+    @property
+    def changed_the_world(self) -> bool:
+        """Whether an effect took place, or may have."""
+        return any(call.changed_the_world for call in self.calls)
+
+    def call(self, call_id: str) -> Call | None:
+        """Return the call of that id, if an answer named it."""
+        return next((call for call in self.calls if call.id == call_id), None)
+
+    def tell(self, problem: Problem) -> None:
+        """Remember why the step failed, for the next request."""
+        self.told.append((self.number, problem))

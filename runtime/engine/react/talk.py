@@ -1,0 +1,91 @@
+"""What the parts of one conversation share while it goes on in this process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, cast
+
+from contracts import CapabilityName, Json, Step
+from runtime.bindings import resolve
+from runtime.canonical import clean, sha256
+from runtime.engine.context import Run
+from runtime.engine.react.control import CONTROL
+from runtime.engine.react.state import Call, React, Turn
+from runtime.engine.react.tools import Toolbox, in_language
+from runtime.engine.scope import Scope
+from runtime.engine.view import Unit
+from runtime.errors import InvalidArguments
+
+
+@dataclass(slots=True)
+class Talk:
+    """One unit that reasons with a model."""
+
+    run: Run
+    step: Step
+    unit: Unit
+    scope: Scope
+    box: Toolbox
+    task: str
+    """What the model is asked to do, bindings filled in."""
+    started_at: datetime
+    _keys: dict[str, tuple[CapabilityName, str] | None] = field(default_factory=dict)
+
+    @property
+    def react(self) -> React:
+        """The conversation as the ledger has it."""
+        if self.unit.react is None:
+            return React()
+        return self.unit.react
+
+    def event(self, **facts: Any) -> dict[str, Any]:
+        """Return the data of an event of this unit."""
+        return {"step": self.step.id, "index": self.unit.index, **facts}
+
+    def of_call(self, call: Call, **facts: Any) -> dict[str, Any]:
+        """Return the data of an event of one of its calls."""
+        return self.event(call=call.id, **facts)
+
+    def key_of(self, call: Call) -> tuple[CapabilityName, str] | None:
+        """Return capability and hash of the arguments; None for a call that cannot be made."""
+        if call.id not in self._keys:
+            self._keys[call.id] = self._key_of(call)
+        return self._keys[call.id]
+
+    def _key_of(self, call: Call) -> tuple[CapabilityName, str] | None:
+        if call.use is not None and call.arguments_sha256 is not None:
+            return call.use, call.arguments_sha256
+        if call.name == CONTROL:
+            return None
+        try:
+            spec = self.box.spec_for(call)
+            return spec.name, sha256(clean(self.box.arguments_for(spec, call)))
+        except InvalidArguments:
+            return None
+
+
+def prepare(run: Run, step: Step, unit: Unit, scope: Scope) -> Talk:
+    """Return the conversation, ready to go on; raise NotFound for a tool that there is not."""
+    given = cast("dict[str, Json]", resolve(dict(step.arguments), scope.values))
+    names = dict.fromkeys((*step.tools, *step.must_call))
+    box = Toolbox(step, [run.router.spec(name) for name in names], given)
+    task = str(resolve(in_language(step.react or "", run.order.language), scope.values))
+    return Talk(run, step, unit, scope, box, task, run.clock.now())
+
+
+async def recall_answers(run: Run, react: React) -> None:
+    """Bring in the long answers that are kept in the blob store."""
+    for turn in react.turns:
+        if turn.answer_sha256 is not None and not turn.whole:
+            take_in(turn, json.loads(await run.blobs.get(turn.answer_sha256)))
+
+
+def take_in(turn: Turn, answer: Mapping[str, Any]) -> None:
+    """Fill in the words and arguments of an answer that its event left out."""
+    turn.content = answer["content"]
+    for call, told in zip(turn.calls, answer["calls"], strict=True):
+        call.arguments = told["arguments"]
+    turn.whole = True

@@ -1,0 +1,80 @@
+"""Effects of a conversation that a cancellation met: found out about, so that they can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import replace
+
+from runtime.canonical import clean, sha256
+from runtime.capabilities.port import EffectRequest
+from runtime.engine.cancelled import cancelled, not_taken_back
+from runtime.engine.context import Run
+from runtime.engine.costs import settled
+from runtime.engine.direct import draft_of
+from runtime.engine.effects import CONFIRMED, find_out
+from runtime.engine.finish import undo_if_told
+from runtime.engine.other_way import form_of
+from runtime.engine.pause import Pause
+from runtime.engine.react.calls import context_of, fail_call, finish_call, write_wait
+from runtime.engine.react.state import Call
+from runtime.engine.react.talk import Talk, prepare, recall_answers
+from runtime.engine.repeat import scope_of
+from runtime.engine.result import Undo
+from runtime.engine.view import NOTHING, Unit
+from runtime.errors import LedgerError, SiliconError
+
+
+def undos_of(unit: Unit) -> Iterator[tuple[str, Undo]]:
+    """Yield which call it was and how its effect is taken back, the last one first."""
+    for call in reversed(list(unit.react.calls)) if unit.react is not None else ():
+        if call.same_as is None and call.result is not None and call.result.undo is not None:
+            yield call.place, call.result.undo
+
+
+async def unsettled_calls(run: Run, units: Iterable[Unit]) -> AsyncIterator[tuple[Talk, Call]]:
+    """Yield every effect of these units that was announced by a model's call and has no receipt."""
+    for unit in units:
+        open_calls = [call for call in unit.react.calls if call.unsettled] if unit.react is not None else []
+        if not open_calls or unit.react is None:
+            continue
+        await recall_answers(run, unit.react)
+        step = form_of(run.step(unit.step), unit)
+        talk = prepare(run, step, unit, await scope_of(run, run.step(unit.step), unit.index))
+        for call in open_calls:
+            yield talk, call
+
+
+async def settle_call(talk: Talk, call: Call) -> tuple[str, ...]:
+    """Find out about the effect of one call; return the cards on which people are asked about it.
+
+    If it happened it gets its receipt; if it did not, it is recorded as cancelled; when nobody can tell it stays in
+    doubt, and says so.
+    """
+    run, step = talk.run, talk.step
+    context = context_of(talk, call, {})
+    try:
+        spec = talk.box.spec_for(call)
+        arguments = talk.box.arguments_for(spec, call)
+        undo = undo_if_told(step, talk.scope, dict(CONFIRMED))
+        request = EffectRequest(
+            run.order, step.id, spec, arguments, context.key, cancelled=True, way_back=undo.use if undo else None
+        )
+        found = await find_out(run, step, call, request, context)
+    except LedgerError:
+        raise
+    except SiliconError as error:
+        await fail_call(talk, call, error.problem(), final=True)
+        return ()
+    if isinstance(found, Pause):
+        await write_wait(talk, call, found)
+        return found.ids
+    if found is None:
+        message = f"{spec.name} of step {call.step} was cancelled before its effect took place."
+        await fail_call(talk, call, cancelled(message, happened="no"), final=True)
+        return ()
+    draft = draft_of(found, started_at=context.now, seconds=0.0, use=spec.name, happened=True)
+    if step.compensate is not None and undo_if_told(step, talk.scope, draft.output) is None:
+        draft.events = (*draft.events, not_taken_back(run, step, call.index, context.key))
+    draft.usage = settled(found, talk.unit.reserved.get(call.id, ()), NOTHING)
+    await finish_call(talk, call, replace(draft, confirmed=True), sha256(clean(arguments)))
+    return ()
