@@ -91,7 +91,7 @@ class People:
                     return person
         raise NobodyActs(
             f"The system user {system_user} has no entry among the people of org.yaml. "
-            f"Say who acts with --as NAME, or give a person `login: {system_user}`. {self._listed()}",
+            f"Say who acts with `as` (--as NAME), or give a person `login: {system_user}`. {self._listed()}",
             name=system_user,
             people=list(self._people),
         )

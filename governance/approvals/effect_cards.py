@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from contracts import CardId, CardKind, Confidence, DecisionCard, Option
+from contracts import CardId, CardKind, Confidence, DecisionCard, Effect, Option
 from governance.approvals.matching import action_of
 from governance.approvals.rule import ApprovalRule
 from governance.approvals.strict import mode_of
@@ -17,7 +17,7 @@ SayIn = Callable[[str], Say]
 """The catalogue of texts in one language, by its two letters."""
 
 DO, NOTHING = "do", "nothing"
-HAPPENED, AGAIN, STOP = "happened", "again", "stop"
+HAPPENED, AGAIN, NOT_HAPPENED, STOP = "happened", "again", "not_happened", "stop"
 
 _LONGEST = 400
 """Characters of the arguments in a text; the action on the card has all of them."""
@@ -36,14 +36,30 @@ def effect_card(request: EffectRequest, rule: ApprovalRule, say_in: SayIn, now: 
 
 
 def doubt_card(request: EffectRequest, rule: ApprovalRule, say_in: SayIn, now: datetime) -> DecisionCard:
-    """Return the question what became of an effect that was begun: it happened, it did not, or stop here."""
+    """Return the question what became of an effect that was begun: it happened, it did not, or stop here.
+
+    Of cancelled work it is only asked what is to be taken back: nothing is done again.
+    """
     say = say_in(request.order.language)
     options = (
-        _option(say, "card-doubt-happened", HAPPENED, request),
-        _option(say, "card-doubt-again", AGAIN, request, acts=True),
-        _option(say, "card-doubt-stop", STOP, request),
+        (
+            _option(say, "card-cancelled-happened", HAPPENED, request),
+            _option(say, "card-cancelled-not", NOT_HAPPENED, request),
+            _option(say, "card-cancelled-stop", STOP, request),
+        )
+        if request.cancelled
+        else (
+            _option(say, "card-doubt-happened", HAPPENED, request),
+            _option(say, "card-doubt-again", AGAIN, request, acts=True),
+            _option(say, "card-doubt-stop", STOP, request),
+        )
     )
     return _card(CardKind.IN_DOUBT, options, request, rule, say=say, now=now)
+
+
+def offers_to_act(card: DecisionCard) -> bool:
+    """Whether one of its options does something."""
+    return any(option.actions for option in card.options)
 
 
 def _card(
@@ -55,7 +71,7 @@ def _card(
     say: Say,
     now: datetime,
 ) -> DecisionCard:
-    order, text = request.order, _TEXTS[kind]
+    order, text = request.order, "card-cancelled" if request.cancelled else _TEXTS[kind]
     return DecisionCard(
         card_id=CardId.new(),
         kind=kind,
@@ -86,10 +102,14 @@ def _option(say: Say, text: str, id_: str, request: EffectRequest, *, acts: bool
         benefit=say(f"{text}-benefit", **facts),
         risk=say(f"{text}-risk", **facts),
         cost=say(f"{text}-cost", **facts),
-        reversible=not acts,
+        reversible=not acts or _can_be_taken_back(request),
         confidence=Confidence.LOW,
         actions=(action,) if acts else (),
     )
+
+
+def _can_be_taken_back(request: EffectRequest) -> bool:
+    return request.way_back is not None and request.spec.effect is not Effect.IRREVERSIBLE
 
 
 def _facts(request: EffectRequest) -> dict[str, object]:
@@ -100,6 +120,7 @@ def _facts(request: EffectRequest) -> dict[str, object]:
         "capability": spec.name,
         "description": spec.description,
         "effect": spec.effect.value,
+        "way_back": request.way_back or "none",
         "objective": order.objective,
         "arguments": _short(to_bytes(action.arguments).decode()),
     }

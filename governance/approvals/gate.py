@@ -6,7 +6,15 @@ from collections.abc import Mapping
 
 from contracts import CardId, CardKind, Outcome
 from governance.approvals.card import CardView, Use
-from governance.approvals.effect_cards import AGAIN, HAPPENED, SayIn, doubt_card, effect_card
+from governance.approvals.effect_cards import (
+    AGAIN,
+    HAPPENED,
+    NOT_HAPPENED,
+    SayIn,
+    doubt_card,
+    effect_card,
+    offers_to_act,
+)
 from governance.approvals.gateway import ApprovalGateway
 from governance.approvals.matching import belongs_to, use_for
 from governance.approvals.rule import DEFAULT_RULE, ApprovalRule, rule_for
@@ -15,6 +23,7 @@ from governance.policies import PolicyBook, PolicyRequest
 from runtime.capabilities.port import Allowed, EffectRequest, Refused, Waiting
 from runtime.clock import Clock
 from runtime.errors import EffectInDoubt, NotFound, PermissionRefused
+from runtime.ledger.port import Append
 
 
 class ApprovalGate:
@@ -63,19 +72,25 @@ class ApprovalGate:
     async def in_doubt(self, request: EffectRequest) -> Waiting | bool:
         """Return whether the effect happened, once a person said so; each answer counts for one doubt only.
 
+        An open card that offers to do it now is withdrawn once the work is cancelled, for one that offers what is left.
+
         Raises:
             EffectInDoubt: the person chose to stop, said no, or did not answer in time.
             PermissionRefused: there is no approval rule under which to ask.
         """
+        withdrawn: list[Append] = []
         for card_id in request.pending:
             view = await self._find(card_id)
             if view is None or view.card.kind is not CardKind.IN_DOUBT or not belongs_to(view.card, request.order):
+                continue
+            if view.is_open and request.cancelled and offers_to_act(view.card):
+                withdrawn.append(self._gateway.withdraw_append(view, "the work was cancelled; another card asks"))
                 continue
             if view.is_open:
                 return Waiting((view.card.card_id,))
             if view.used_by:
                 continue
-            if view.chosen is None or view.chosen.id not in (HAPPENED, AGAIN):
+            if view.chosen is None or view.chosen.id not in (HAPPENED, AGAIN, NOT_HAPPENED):
                 raise _still_in_doubt(view, request)
             if await self._gateway.use(view, Use(request.order.order_id, request.key, 0)):
                 return view.chosen.id == HAPPENED
@@ -84,7 +99,7 @@ class ApprovalGate:
             refused = _no_rule(request)
             raise PermissionRefused(refused.reason, code=refused.code)
         card = doubt_card(request, rule, self._say_in, self._clock.now())
-        return Waiting((card.card_id,), (self._gateway.card_append(card),))
+        return Waiting((card.card_id,), (*withdrawn, self._gateway.card_append(card)))
 
     async def _cards(self, request: EffectRequest) -> list[CardView]:
         """Return the cards that may answer for the request: its authority, then those it raised, newest first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from contracts import CardId, Decision, DecisionCard, DecisionId
@@ -18,7 +19,7 @@ from governance.approvals.card import (
     to_event_data,
 )
 from governance.approvals.rule import ApprovalRule
-from governance.errors import CardClosed, NotAllowedToDecide, UnknownOption
+from governance.errors import CardClosed, IllegalTransition, NotAllowedToDecide, UnknownOption
 from runtime.clock import Clock
 from runtime.errors import InvalidArguments, NotFound, VersionConflict
 from runtime.ledger.port import Append, NewEvent, Store
@@ -26,7 +27,8 @@ from runtime.ledger.port import Append, NewEvent, Store
 _TRIES = 50
 """Decisions at once on one card before a writer gives up; each lost try means that somebody else's went in."""
 
-_LAST_OF_OPEN = ("card.raised", "card.decided", "card.escalated")
+LAST_OF_OPEN = ("card.raised", "card.decided", "card.escalated")
+"""Types of the last event of a card that may be open."""
 
 
 class ApprovalGateway:
@@ -51,6 +53,10 @@ class ApprovalGateway:
         data = to_event_data(order_id=use.order_id, key=use.key, action=use.action)
         return self._append(view.card, view.version, NewEvent("card.used", data))
 
+    def withdraw_append(self, view: CardView, reason: str) -> Append:
+        """Return the append that takes an open card back; it goes into the commit of what takes its place."""
+        return self._append(view.card, view.version, NewEvent("card.withdrawn", to_event_data(reason=reason)))
+
     # looking
     async def get(self, card_id: CardId) -> CardView:
         """Return how the card stands; raise NotFound when this organisation has none of that id."""
@@ -61,8 +67,11 @@ class ApprovalGateway:
 
     async def open_cards(self) -> list[CardView]:
         """Return the cards that wait for a decision, the nearest deadline first."""
-        streams = await self._ledger.streams("card", organisation=self._organisation, last_types=_LAST_OF_OPEN)
-        views = [await self.get(CardId(stream)) for stream in streams]
+        streams = await self._ledger.streams("card", organisation=self._organisation, last_types=LAST_OF_OPEN)
+        views: list[CardView] = []
+        for stream in streams:
+            with suppress(NotFound, IllegalTransition):  # pruned since it was listed, or erased: nobody can decide it
+                views.append(await self.get(CardId(stream)))
         return sorted((view for view in views if view.is_open), key=lambda view: view.deadline)
 
     async def all_cards(self) -> list[CardView]:
@@ -149,6 +158,10 @@ class ApprovalGateway:
             if view.is_overdue(now):
                 changed.append(await self._judged(view, now))
         return changed
+
+    async def judge(self, card_id: CardId, now: datetime) -> CardView:
+        """Return the card after its deadline had its effect, if it has passed."""
+        return await self._judged(await self.get(card_id), now)
 
     async def _judged(self, view: CardView, now: datetime) -> CardView:
         """Return the card after its deadline had its effect, if it has passed."""

@@ -14,6 +14,8 @@ class Breach:
 
     policy: Policy
     why: str
+    fault: str = ""
+    """Why its condition could not be worked out, where nobody knows whether it holds."""
 
 
 class PolicyBook:
@@ -28,7 +30,7 @@ class PolicyBook:
     def violated_by(self, request: PolicyRequest) -> Breach | None:
         """Return the first breach, or None when every policy lets the request pass."""
         for policy in self._policies:
-            why = policy.why_refused(request)
-            if why is not None:
-                return Breach(policy, why)
+            refusal = policy.refusal_of(request)
+            if refusal is not None:
+                return Breach(policy, refusal.why, refusal.fault)
         return None

@@ -62,6 +62,15 @@ class PolicyExample:
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal:
+    """A policy's no to a request."""
+
+    why: str
+    fault: str = ""
+    """Why the condition could not be worked out, where it could not; what nobody could check was not allowed."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExampleFault:
     """An example that the policy answers differently."""
 
@@ -88,7 +97,12 @@ class Policy:
         return not self.applies_to or any(fnmatchcase(use, pattern) for pattern in self.applies_to)
 
     def why_refused(self, request: PolicyRequest) -> str | None:
-        """Return why the request may not go on, or None when it may.
+        """Return why the request may not go on, or None when it may."""
+        refusal = self.refusal_of(request)
+        return None if refusal is None else refusal.why
+
+    def refusal_of(self, request: PolicyRequest) -> Refusal | None:
+        """Return the no to the request, or None when it may go on.
 
         A condition that cannot be worked out refuses: what nobody could check was not allowed.
         """
@@ -97,8 +111,9 @@ class Policy:
         try:
             held = compile_condition(self.allow_when, VARIABLES).holds(request.values())
         except (ExpressionFailed, ExpressionFault) as error:
-            return f"its condition could not be checked: {error.message.rstrip('.')}"
-        return None if held else f"`{self.allow_when}` does not hold"
+            fault = error.message.rstrip(".")
+            return Refusal(f"its condition could not be checked: {fault}", fault)
+        return None if held else Refusal(f"`{self.allow_when}` does not hold")
 
 
 def run_examples(policy: Policy) -> list[ExampleFault]:

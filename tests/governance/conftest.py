@@ -7,9 +7,9 @@ from governance.approvals import ApprovalGateway
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.governance.cards import ORGANISATION, PEOPLE
-from tests.stores import clock, sqlite_store
+from tests.stores import clock, mysql_database, postgresql_database, sqlite_store, store, store_url
 
-__all__ = ["clock", "gateway", "sqlite_store"]
+__all__ = ["clock", "gateway", "mysql_database", "postgresql_database", "sqlite_store", "store", "store_url"]
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def test_a_person_who_is_not_there_is_answered_with_those_who_are() -> None:
 
 
 def test_a_system_user_without_any_entry_is_told_how_to_get_one() -> None:
-    with pytest.raises(NobodyActs, match=r"--as NAME, or give a person `login: root`"):
+    with pytest.raises(NobodyActs, match=r"`as` \(--as NAME\), or give a person `login: root`"):
         People([MORGAN]).acting(None, "root")
 
 

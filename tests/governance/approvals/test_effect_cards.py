@@ -1,4 +1,6 @@
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,8 +12,11 @@ from tests.governance.cards import ARGUMENTS, MONEY, NOW, WAIVE, effect, order
 
 @pytest.mark.parametrize("make", [effect_card, doubt_card])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_text_of_a_card_stands_in_the_catalogue(make: Callable[..., DecisionCard], language: str) -> None:
-    card = make(effect(order(language=language)), MONEY, say_in, NOW)
+@pytest.mark.parametrize("facts", [{}, {"way_back": "desk.charge_fees"}, {"cancelled": True}])
+def test_every_text_of_a_card_stands_in_the_catalogue(
+    make: Callable[..., DecisionCard], language: str, facts: dict[str, Any]
+) -> None:
+    card = make(effect(order(language=language), **facts), MONEY, say_in, NOW)
     texts = [card.question, card.impact]
     for option in card.options:
         texts += [option.title, option.benefit, option.risk, option.cost]
@@ -29,3 +34,21 @@ def test_long_arguments_are_shortened_in_the_text_and_whole_in_the_action() -> N
 def test_only_an_option_that_acts_is_shown_as_final() -> None:
     assert WAIVE.effect is Effect.IRREVERSIBLE
     assert [option.reversible for option in effect_card(effect(), MONEY, say_in, NOW).options] == [False, True]
+
+
+def test_a_write_that_a_step_takes_back_is_not_shown_as_final() -> None:
+    write = replace(WAIVE, effect=Effect.WRITE)
+    card = effect_card(effect(spec=write, way_back="desk.charge_fees"), MONEY, say_in, NOW)
+    assert card.options[0].reversible
+    assert "if the work is cancelled, desk.charge_fees takes it back" in str(card.options[0].risk)
+
+
+@pytest.mark.parametrize(
+    ("way_back", "promised"),
+    [("desk.charge_fees", "desk.charge_fees takes it back now."), (None, "it is on record that the effect stands.")],
+)
+def test_a_card_about_cancelled_work_promises_only_what_follows(way_back: str | None, promised: str) -> None:
+    card = doubt_card(effect(cancelled=True, way_back=way_back), MONEY, say_in, NOW)
+    assert promised in str(card.options[0].benefit)
+    assert not any(option.actions for option in card.options)
+    assert "not done again" in str(card.impact)

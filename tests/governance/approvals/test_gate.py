@@ -18,7 +18,7 @@ from contracts import (
     TaskOrder,
 )  # fmt: skip
 from governance.approvals import ApprovalGate, ApprovalGateway, ApprovalRule
-from governance.approvals.effect_cards import AGAIN, DO, HAPPENED, NOTHING, STOP
+from governance.approvals.effect_cards import AGAIN, DO, HAPPENED, NOT_HAPPENED, NOTHING, STOP
 from governance.policies import Policy, PolicyBook
 from runtime.capabilities.port import Allowed, EffectRequest, Refused, Waiting
 from runtime.errors import EffectInDoubt, PermissionRefused, VersionConflict
@@ -272,6 +272,31 @@ async def test_each_answer_counts_for_one_doubt_only(
     await gateway.decide(card_of(request), person=SAM, approve=True, option=AGAIN)
     assert await gate.in_doubt(request) is False
     assert isinstance(await gate.in_doubt(request), Waiting)
+
+
+@pytest.mark.parametrize(("option", "happened"), [(HAPPENED, True), (NOT_HAPPENED, False)])
+async def test_a_card_that_offers_what_a_cancellation_ruled_out_gives_way_to_one_that_does_not(
+    sqlite_store: SqlStore, gateway: ApprovalGateway, gate: ApprovalGate, option: str, happened: bool
+) -> None:
+    before = await doubted(sqlite_store, gate, effect())
+    after = await doubted(sqlite_store, gate, replace(before, cancelled=True))
+    old, new = [await gateway.get(each) for each in after.pending]
+
+    assert (old.is_open, old.reason) == (False, "the work was cancelled; another card asks")
+    assert [each.id for each in new.card.options] == [HAPPENED, NOT_HAPPENED, STOP]
+    assert not any(each.actions for each in new.card.options)
+    latest = replace(after, pending=after.pending[1:])
+    assert await gate.in_doubt(latest) == Waiting(latest.pending)
+    await gateway.decide(new.card.card_id, person=SAM, approve=True, option=option)
+    assert await gate.in_doubt(latest) is happened
+
+
+async def test_an_answer_from_before_the_cancellation_still_counts(
+    sqlite_store: SqlStore, gateway: ApprovalGateway, gate: ApprovalGate
+) -> None:
+    request = await doubted(sqlite_store, gate, effect())
+    await gateway.decide(card_of(request), person=SAM, approve=True, option=AGAIN)
+    assert await gate.in_doubt(replace(request, cancelled=True)) is False
 
 
 @pytest.mark.parametrize("option", [STOP, None])

@@ -11,6 +11,7 @@ import pytest
 from contracts import CardId, DecisionCard, Outcome
 from governance.access import People, Person
 from governance.approvals import ApprovalGateway, CardState, card_sha256
+from governance.asked import still_asks
 from governance.errors import CardClosed, NotAllowedToDecide, UnknownOption
 from runtime.errors import InvalidArguments, NotFound
 from runtime.ledger import open_store
@@ -151,11 +152,12 @@ async def test_of_two_processes_that_decide_at_once_one_wins(
 async def test_a_quorum_counts_different_people(sqlite_store: SqlStore, gateway: ApprovalGateway) -> None:
     shown = await raised(sqlite_store, gateway, quorum=2)
     first = await gateway.decide(shown.card_id, person=MORGAN, approve=True, option="waive")
-    assert first.is_open
+    assert first.is_open and still_asks(await sqlite_store.ledger.read(shown.card_id))
     with pytest.raises(CardClosed, match=r"already decided .* waits for 1 more"):
         await gateway.decide(shown.card_id, person=MORGAN, approve=True, option="waive")
     second = await gateway.decide(shown.card_id, person=SAM, approve=True, option="waive")
     assert second.outcome is Outcome.APPROVED
+    assert not still_asks(await sqlite_store.ledger.read(shown.card_id))
 
 
 async def test_a_quorum_is_for_one_option(sqlite_store: SqlStore, gateway: ApprovalGateway) -> None:

@@ -1,0 +1,52 @@
+"""Who stands behind a request that comes in from outside, and what they may see and be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from contracts import Name
+from runtime.errors import PermissionRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Whoever a token speaks for: one person of one organisation, or an administrator of all of them.
+
+    It only says who asks. What that person may do is decided where it is done, by the organisation's people of now.
+    """
+
+    id: str
+    """Unique and never given again: limits are counted under it."""
+    name: str
+    """What people call it."""
+    organisation: Name | None = None
+    """The only organisation it sees; None sees all."""
+    person: Name | None = None
+    """The only person it acts as; None acts as anybody."""
+    home: Path | None = None
+    """The folder of its organisation, which says whether the person still has an entry."""
+
+    @property
+    def is_admin(self) -> bool:
+        """Whether it sees all organisations and acts as anybody."""
+        return self.organisation is None and self.person is None
+
+    def may_see(self, organisation: str) -> bool:
+        """Whether the facts of that organisation may be told to it."""
+        return self.organisation is None or self.organisation == organisation
+
+    def acts_as(self, named: str | None) -> str | None:
+        """Return the person that acts: its own, or for an administrator the one `named`, None when none is.
+
+        Raises:
+            PermissionRefused: it is one person and another one is named.
+        """
+        if self.person is None or named in (None, self.person):
+            return self.person or named
+        raise PermissionRefused(
+            f"The token {self.name} acts as {self.person} and as nobody else, so not as {named}. "
+            "Leave the name out, or use a token of that person.",
+            person=self.person,
+            named=named,
+        )

@@ -1,0 +1,93 @@
+"""What people were asked, in all organisations of a store: deadlines are judged, and it is told what was settled."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+
+from contracts import CardId, Event, QuestionId
+from governance.access import People
+from governance.approvals import ApprovalGateway, fold_card
+from governance.approvals.gateway import LAST_OF_OPEN
+from governance.questions import ASKED, QuestionDesk
+from runtime.clock import Clock
+from runtime.errors import LedgerUnavailable, SiliconError
+from runtime.ledger.port import Store
+
+_USED = "card.used"
+
+_log = logging.getLogger(__name__)
+
+
+class PeopleAsked:
+    """The cards and questions of one store; a card or question is read again only once something may have changed."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._ledger = store.ledger
+        self._clock = clock
+        self._desk = QuestionDesk(store, clock)
+        self._deadlines: dict[str, datetime | None] = {}
+        """Open card or question → its deadline, or an earlier one that held before; None: no deadline will pass."""
+
+    async def judge_deadlines(self) -> None:
+        """Pass on or expire what nobody answered in time. One that cannot be judged does not hinder the others."""
+        now = self._clock.now()
+        open_ = [
+            *await self._ledger.streams("card", last_types=LAST_OF_OPEN),
+            *await self._ledger.streams("question", last_types=(ASKED,)),
+        ]
+        self._deadlines = {stream: self._deadlines[stream] for stream in open_ if stream in self._deadlines}
+        for stream in open_:
+            try:
+                await self._judge(stream, now)
+            except LedgerUnavailable:
+                raise
+            except Exception:
+                _log.exception("the deadline of %s cannot be judged", stream)
+                self._deadlines[stream] = None
+
+    async def settled(self, asked: Sequence[CardId | QuestionId], *, after: int) -> bool:
+        """Whether one of them was decided, answered, withdrawn or expired after the position `after`."""
+        for each in asked:
+            if await self._settled_at(each) > after:
+                return True
+        return False
+
+    async def _judge(self, stream: str, now: datetime) -> None:
+        if stream not in self._deadlines:
+            self._deadlines[stream] = await self._deadline_of(stream)
+        deadline = self._deadlines[stream]
+        if deadline is None or now < deadline:
+            return
+        del self._deadlines[stream]
+        if stream.startswith("card/"):
+            (first, *_) = await self._ledger.read(stream)
+            gateway = ApprovalGateway(self._store, self._clock, People(()), first.organisation)
+            await gateway.judge(CardId(stream), now)
+        else:
+            await self._desk.judge(QuestionId(stream), now)
+
+    async def _deadline_of(self, stream: str) -> datetime | None:
+        if stream.startswith("card/"):
+            view = fold_card(await self._ledger.read(stream))
+            return view.deadline if view.is_open else None
+        return (await self._desk.get(QuestionId(stream))).deadline
+
+    async def _settled_at(self, asked: CardId | QuestionId) -> int:
+        """Return the position of the event that settled it; 0 while it is open."""
+        events = await self._ledger.read(asked)
+        if asked.startswith("question/"):
+            return max((event.position for event in events if event.type != ASKED), default=0)
+        if not events or fold_card(events).is_open:
+            return 0
+        return max(event.position for event in events if event.type != _USED)
+
+
+def still_asks(events: Sequence[Event]) -> bool:
+    """Whether a card waits for somebody after these events; one that nobody can read any more does not."""
+    try:
+        return fold_card(events).is_open
+    except (SiliconError, LookupError, TypeError, ValueError):
+        return False
