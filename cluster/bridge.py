@@ -1,66 +1,106 @@
-"""Runs an order in its slot: a fresh folder, the step engine, a lease kept alive, evidence sealed at the end."""
+"""Runs an order in its slot: a fresh folder, the step engine, a lease kept alive, evidence sealed at the end.
+
+`serve` makes it the resident of its node, which carries out what the control plane assigns to it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from cluster.control_plane import ControlPlane
+from cluster.engines import EngineFactory, Engines, StepEngine
 from cluster.errors import SlotLost
-from cluster.evidence import evidence_id_of, items_of, packages_of, seal
-from cluster.sandbox.folders import remove_folders_of
+from cluster.evidence import with_evidence
+from cluster.resident import Resident
+from cluster.sandbox.folders import remove_folder
 from cluster.sandbox.port import SandboxDriver
+from cluster.sandbox.processes import kill_strays_of
 from cluster.slot import HeldSlot
-from contracts import EvidenceId, SlotAllocation, StatusReport, TaskOrder
+from cluster.workspaces import OrderFiles
+from contracts import OrderId, StatusReport, TaskOrder
 from runtime.capabilities.port import Sandbox
 from runtime.clock import Clock
 from runtime.errors import LedgerUnavailable, StaleWriter
-from runtime.ledger.port import Append, Lease, NewEvent, Store
-from runtime.settings import SlotSettings
-
-
-class StepEngine(Protocol):
-    """What runs the steps of an order; `runtime.engine.Engine` is one."""
-
-    async def run(
-        self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None
-    ) -> StatusReport:
-        """Return how the order ended or stands; the same order again goes on where it stood."""
-        ...
-
-
-EngineFactory = Callable[[Sequence[Lease]], StepEngine]
-"""Makes the engine of one order; every write of it carries these leases."""
+from runtime.ledger.grip import Grip
+from runtime.ledger.port import Lease, Store
+from runtime.settings import ClusterSettings, FileSettings, SlotSettings
 
 DriverFor = Callable[[int], SandboxDriver]
-"""Returns the sandbox driver of a slot, by its number."""
+"""Returns the sandbox driver of a slot, by its number on the node."""
 
 
 class Bridge:
-    """Resident of one node. The engine runs here, in trusted code; only programs run inside the sandbox."""
+    """Resident of one node, one in each process. The engine runs here, trusted; only programs run in the sandbox.
+
+    Args:
+        engines: makes engines for orders that other processes submitted; without it only own ones are carried out.
+    """
 
     def __init__(
         self,
         store: Store,
         control_plane: ControlPlane,
-        engine_for: EngineFactory,
         driver_for: DriverFor,
         *,
         home: Path,
         clock: Clock,
         settings: SlotSettings,
+        files: FileSettings | None = None,
+        cluster: ClusterSettings | None = None,
+        engines: Engines | None = None,
     ) -> None:
         self._store = store
         self._control_plane = control_plane
-        self._engine_for = engine_for
         self._driver_for = driver_for
         self._home = home
         self._clock = clock
         self._settings = settings
+        self._files = files or FileSettings()
+        self._resident = Resident(
+            control_plane, self.run, engines, clock=clock, settings=cluster or ClusterSettings(),
+            allocate_s=settings.allocate_s,
+        )  # fmt: skip
 
-    async def run(self, order: TaskOrder, held: HeldSlot) -> StatusReport:
+    async def serve(self, entered: Callable[[], None] = lambda: None, *, for_all: bool = True) -> None:
+        """Carry out what the control plane assigns to this node, whoever submitted it, until cancelled.
+
+        It says every `cluster.beat_s` that it lives and looks for orders all the time. When it is cancelled, orders in
+        progress are given back and go on elsewhere from their last finished step. `entered` is called once others can
+        see the node. Without `for_all` it carries out only what this process submitted.
+        """
+        await self._resident.serve(entered, for_all=for_all)
+
+    @property
+    def working_on(self) -> frozenset[OrderId]:
+        """Orders that this process carries out for the queue now."""
+        return self._resident.working_on
+
+    def wake(self) -> None:
+        """Look at the queue now; that only shortens a wait."""
+        self._resident.wake()
+
+    async def submit(
+        self, order: TaskOrder, engine_for: EngineFactory, *, leases: Sequence[Lease] = (), losses: int = 0,
+        leaving: Callable[[], bool] = lambda: False,
+    ) -> StatusReport:  # fmt: skip
+        """Have the order done through the queue, in whatever slot of whatever process; see `Resident.submit`."""
+        return await self._resident.submit(order, engine_for, leases=leases, losses=losses, leaving=leaving)
+
+    async def release(self, held: HeldSlot) -> None:
+        """Give back a slot that was taken beside the queue, and begin what waited for it."""
+        self._resident.begin(await self._control_plane.release(held))
+
+    async def drain(self, within_s: float) -> None:
+        """Take no more of others' orders, and give those in progress back as their steps end; see `Resident.drain`."""
+        await self._resident.drain(within_s)
+
+    async def close(self) -> None:
+        """Give back what is in progress, and leave the queue."""
+        await self._resident.close()
+
+    async def run(self, order: TaskOrder, held: HeldSlot, engine_for: EngineFactory) -> StatusReport:
         """Return the report of the order, with its evidence; the slot's folder is gone afterwards.
 
         Raises:
@@ -68,18 +108,25 @@ class Bridge:
         """
         driver = self._driver_for(held.index)
         slots, slot = self._home / "slots", held.allocation.slot_id.ulid
-        await asyncio.to_thread(remove_folders_of, slots, slot)
+        await asyncio.to_thread(_clear, slots / slot)
         sandbox = await driver.open(slots / f"{slot}-{held.allocation.fence}")
         try:
-            report = await self._run_while_held(order, held, sandbox)
+            report = await self._run_while_held(order, held, sandbox, engine_for)
         finally:
             await asyncio.shield(driver.close(sandbox))
-        return await self._with_evidence(order, report, held)
+        try:
+            return await with_evidence(order, report, store=self._store, clock=self._clock, leases=(held.lease,))
+        except StaleWriter:
+            await self._renew_or_lost(order, held)  # emptying the folder took longer than the lease
+            raise
 
-    async def _run_while_held(self, order: TaskOrder, held: HeldSlot, sandbox: Sandbox) -> StatusReport:
-        engine = self._engine_for((held.lease,))
-        work = asyncio.create_task(engine.run(order, allocation=held.allocation, sandbox=sandbox))
-        heartbeat = asyncio.create_task(self._keep_alive(held))
+    async def _run_while_held(
+        self, order: TaskOrder, held: HeldSlot, sandbox: Sandbox, engine_for: EngineFactory
+    ) -> StatusReport:
+        grip = self._grip(held)
+        engine = engine_for((held.lease,), grip.still_held)
+        work = asyncio.create_task(self._carry_out(order, held, sandbox, engine))
+        heartbeat = asyncio.create_task(self._keep_alive(grip))
         try:
             await asyncio.wait({work, heartbeat}, return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
@@ -91,51 +138,48 @@ class Bridge:
         finally:
             await _cancel(work, heartbeat)
 
-    async def _keep_alive(self, held: HeldSlot) -> None:
+    async def _carry_out(
+        self, order: TaskOrder, held: HeldSlot, sandbox: Sandbox, engine: StepEngine
+    ) -> StatusReport:  # fmt: skip
+        """Go on from what the finished steps left, in whatever slot they did."""
+        files = await OrderFiles.open(
+            self._store, order, sandbox.folder, files=self._files, slot=self._settings, leases=(held.lease,)
+        )
+        return await engine.run(order, allocation=held.allocation, sandbox=sandbox, files=files)
+
+    def _grip(self, held: HeldSlot) -> Grip:
+        async def renew() -> float:
+            await self._control_plane.renew(held)
+            return self._settings.lease_s
+
+        return Grip((held.lease.expires_at - self._clock.now()).total_seconds(), renew)
+
+    async def _keep_alive(self, grip: Grip) -> None:
         """Renew the lease; return once it is lost."""
         while True:
             await asyncio.sleep(self._settings.lease_s / 3)
             try:
-                held = await self._control_plane.renew(held)
+                await grip.renew()
             except StaleWriter:
                 return
             except LedgerUnavailable:  # the next beat may get through; until then the lease still holds
-                if self._clock.now() >= held.lease.expires_at:
+                if grip.left_s <= 0:
                     return
-
-    async def _with_evidence(self, order: TaskOrder, report: StatusReport, held: HeldSlot) -> StatusReport:
-        if not report.state.final:
-            return report
-        sealed = await self._seal(order, held)
-        others = tuple(evidence for evidence in report.evidence if evidence != sealed)
-        return report.model_copy(update={"evidence": (*others, sealed)})
-
-    async def _seal(self, order: TaskOrder, held: HeldSlot) -> EvidenceId:
-        """Seal what the order's steps showed; evidence that is sealed already is left as it is."""
-        stream = evidence_id_of(order)
-        items = items_of(await self._store.ledger.read(order.order_id))
-        earlier = packages_of(await self._store.ledger.read(stream))
-        if earlier and earlier[-1].items == items:
-            return earlier[-1].evidence_id
-        package = seal(order, items, self._clock.now())
-        append = Append(
-            stream=stream,
-            events=(NewEvent("evidence.sealed", {"package": package.to_json()}),),
-            expected_version=len(earlier),
-            organisation=order.organisation,
-            source=f"/organisation/{order.organisation}/cluster/bridge",
-            execution_id=order.execution_id,
-            trace_id=order.trace_id,
-            leases=(held.lease,),
-        )
-        await self._store.ledger.append(append)
-        return package.evidence_id
 
     async def _renew_or_lost(self, order: TaskOrder, held: HeldSlot) -> None:
         try:
             await self._control_plane.renew(held)
         except StaleWriter as error:
             raise _lost(order, held) from error
+
+
+def _clear(slot: Path) -> None:
+    """End and remove what earlier holders of a slot left behind when their process was killed."""
+    left = list(slot.parent.glob(f"{slot.name}-*"))
+    if left:
+        kill_strays_of(slot)
+    for folder in left:
+        remove_folder(folder)
 
 
 def _lost(order: TaskOrder, held: HeldSlot) -> SlotLost:

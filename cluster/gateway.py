@@ -4,46 +4,64 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Sequence
 
 from cluster.bridge import Bridge
 from cluster.control_plane import ControlPlane
-from cluster.errors import NoNodeFits, NoSlotFree, SlotLost
+from cluster.engines import EngineFactory
+from cluster.errors import NoNodeFits, NoSlotFree, QueueFull, SlotLost
+from cluster.slot import HeldSlot
 from contracts import OrderState, StatusReport, TaskOrder
 from runtime.errors import LedgerUnavailable, SiliconError
-
-_SLOTS_PER_ORDER = 3
-"""Slots an order may lose, one after another, before that is reported."""
+from runtime.ledger.port import Lease
 
 
 class Gateway:
-    """Takes an order, has it done in a slot, returns the report."""
+    """Takes the orders of one stretch of an execution, has them done in slots, returns their reports.
 
-    def __init__(self, control_plane: ControlPlane, bridge: Bridge) -> None:
+    Args:
+        engine_for: makes the engine of an order that is carried out in this process.
+        leases: of the execution: an order in the queue belongs to whoever holds them.
+        leaving: whether orders with other processes go on when this one stops waiting, because it only moves away.
+    """
+
+    def __init__(
+        self, control_plane: ControlPlane, bridge: Bridge, engine_for: EngineFactory, *, leases: Sequence[Lease] = (),
+        leaving: Callable[[], bool] = lambda: False,
+    ) -> None:  # fmt: skip
         self._control_plane = control_plane
         self._bridge = bridge
+        self._engine_for = engine_for
+        self._leases = leases
+        self._leaving = leaving
 
     async def submit(self, order: TaskOrder) -> StatusReport:
         """Return how the order ended or stands. Submitted again, it goes on where it stood.
 
-        That no slot was to be had, or that slots were lost, is a failed report: nothing was finished twice.
+        While nobody waits and a slot of this process's node is free, it is done here at once; otherwise it takes its
+        place in the queue, and whatever node has the slot carries it out. One that loses its slot goes on in another,
+        three times at most. That no slot was to be had, or that slots were lost, is a failed report: nothing was
+        finished twice.
         """
-        for left in reversed(range(_SLOTS_PER_ORDER)):
-            try:
-                return await self._in_a_slot(order)
-            except (NoNodeFits, NoSlotFree) as error:
-                return _failed(order, error)
-            except SlotLost as error:
-                if not left:
-                    return _failed(order, error)
-        raise AssertionError("the last slot either gives a report or is lost")
-
-    async def _in_a_slot(self, order: TaskOrder) -> StatusReport:
-        held = await self._control_plane.allocate(order)
         try:
-            return await self._bridge.run(order, held)
+            held, losses = await self._control_plane.take(order), 0
+            if held is not None:
+                try:
+                    return await self._in_a_slot(order, held)
+                except SlotLost:
+                    losses = 1
+            return await self._bridge.submit(
+                order, self._engine_for, leases=self._leases, losses=losses, leaving=self._leaving
+            )
+        except (NoNodeFits, NoSlotFree, QueueFull) as error:
+            return _failed(order, error)
+
+    async def _in_a_slot(self, order: TaskOrder, held: HeldSlot) -> StatusReport:
+        try:
+            return await self._bridge.run(order, held, self._engine_for)
         finally:
             with contextlib.suppress(LedgerUnavailable):  # then the lease runs out by itself
-                await asyncio.shield(self._control_plane.release(held))
+                await asyncio.shield(self._bridge.release(held))
 
 
 def _failed(order: TaskOrder, error: SiliconError) -> StatusReport:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
+from itertools import count
 from pathlib import Path
 
 
@@ -24,20 +24,31 @@ def _let_through(folder: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder and everything in it, also what a script made unreadable."""
+    """Remove a folder and everything in it, also what a script made unreadable or nested too deep for a path."""
     if folder.is_symlink() or folder.is_file():
         folder.unlink()
         return
-    for base, folders, _ in os.walk(folder):
-        for name in folders:
-            path = Path(base, name)
-            if not path.is_symlink():
-                path.chmod(0o700)
-    if folder.exists():
-        shutil.rmtree(folder)
+    if not folder.exists():
+        return
+    names = count()
+    while below := _cleared_of_files(folder):
+        for inner in below:  # a level goes away by lifting what is in it up to the top
+            for deeper in _cleared_of_files(inner):
+                deeper.rename(folder / f".{next(names)}.lifted")
+            inner.rmdir()
+    folder.rmdir()
 
 
-def remove_folders_of(parent: Path, prefix: str) -> None:
-    """Remove what earlier holders of a slot left behind when their process was killed."""
-    for folder in parent.glob(f"{prefix}-*"):
-        remove_folder(folder)
+def _cleared_of_files(folder: Path) -> list[Path]:
+    """Remove everything in the folder but folders, and return those."""
+    folder.chmod(0o700)
+    below = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                below.append(Path(entry.path))
+            else:
+                os.unlink(entry)  # noqa: PTH108
+    for inner in below:
+        inner.chmod(0o700)  # its owner may rename and empty it only then
+    return below

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 import psutil
 
@@ -25,17 +27,40 @@ def kill_strays(mark: str, uid: int | None, since: float) -> int:
     A stray is a process with the run's mark in its environment, or one of the user id that only this slot has.
     `since` (seconds since the epoch) leaves out everything older than the run.
     """
+    return _kill(lambda: strays(mark, uid, since))
+
+
+def kill_strays_of(slot: Path) -> int:
+    """Kill every program that still runs in a folder of this slot, `SLOT-FENCE`, and return how many there were."""
+    return _kill(lambda: _in_folder(f"{slot}-"))
+
+
+def _kill(find: Callable[[], Iterator[psutil.Process]]) -> int:
     killed = 0
     for _ in range(20):  # a process that forks faster than it is killed gets another round
-        strays = list(_strays(mark, uid, since))
+        strays = list(find())
         if not strays:
             break
         for stray in strays:
             with contextlib.suppress(psutil.Error):
                 stray.kill()
                 killed += 1
-        psutil.wait_procs(strays, timeout=1)
+        _await_end(strays)
     return killed
+
+
+def _await_end(strays: Iterable[psutil.Process]) -> None:
+    """Return when none of them runs any more; one that only waits to be buried does not, whoever buries it."""
+    until = time.monotonic() + 1
+    while any(_runs(stray) for stray in strays) and time.monotonic() < until:
+        time.sleep(0.005)
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
 
 
 def own_threads() -> int:
@@ -49,13 +74,24 @@ def own_threads() -> int:
     return total
 
 
-def _strays(mark: str, uid: int | None, since: float) -> Iterator[psutil.Process]:
+def strays(mark: str, uid: int | None, since: float) -> Iterator[psutil.Process]:
+    """Return what runs of a run; see `kill_strays`."""
     own = os.getpid()
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             if process.pid == own or process.create_time() < since - 2 or process.status() == psutil.STATUS_ZOMBIE:
                 continue
             if (uid is not None and process.uids().real == uid) or _has_mark(process, mark):
+                yield process
+
+
+def _in_folder(start: str) -> Iterator[psutil.Process]:
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.status() == psutil.STATUS_ZOMBIE:
+                continue
+            environment = process.environ()
+            if MARK in environment and environment.get("HOME", "").startswith(start):
                 yield process
 
 

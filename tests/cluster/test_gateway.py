@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
-from contracts import OrderState, TaskOrder
+from cluster.sandbox.rlimits import RlimitsDriver
+from contracts import OrderState, StatusReport, TaskOrder
+from runtime.capabilities.port import Sandbox
 from runtime.errors import StaleWriter
 from runtime.ledger.port import Lease
 from runtime.settings import SlotSettings
@@ -29,7 +31,7 @@ async def test_with_one_slot_the_second_order_waits_for_the_first(rig: Rig) -> N
     may_end = asyncio.Event()
     engines = Engines(rig.store, may_end)
     gateway = rig.gateway(engines, SlotSettings(count=1, allocate_s=5))
-    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         both = [tasks.create_task(gateway.submit(an_order())) for _ in range(2)]
         await engines.next_begun()
         assert engines.count == 1
@@ -52,7 +54,7 @@ async def test_an_order_that_finds_no_slot_is_reported_and_nothing_ran(rig: Rig,
 async def test_a_lost_lease_cancels_the_run_and_it_goes_on_in_another_slot(rig: Rig, order: TaskOrder) -> None:
     engines = Engines(rig.store, asyncio.Event())
     run = asyncio.create_task(rig.gateway(engines, SlotSettings(count=1, lease_s=0.15, allocate_s=5)).submit(order))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         first = await engines.next_begun()
         rig.clock.advance(60)
         thief = await rig.store.leases.acquire(rig.node.lease_name(0), "somebody", 60)
@@ -80,6 +82,31 @@ async def test_an_order_that_loses_every_slot_is_reported(rig: Rig, order: TaskO
     assert report.error.code == "SLOT_LOST"
 
 
+async def test_an_order_that_loses_its_slot_before_it_is_sealed_is_sealed_in_another(
+    rig: Rig, order: TaskOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Done:
+        async def run(self, order: TaskOrder, **_: object) -> StatusReport:
+            return StatusReport(order_id=order.order_id, state=OrderState.DONE)
+
+    empty, thefts = RlimitsDriver.close, [rig.node.lease_name(0)]
+
+    async def close(driver: RlimitsDriver, sandbox: Sandbox) -> None:
+        await empty(driver, sandbox)
+        for name in thefts:
+            rig.clock.advance(60)
+            taken = await rig.store.leases.acquire(name, "somebody", 60)
+            assert taken is not None
+            await rig.store.leases.release(taken)
+        thefts.clear()
+
+    monkeypatch.setattr(RlimitsDriver, "close", close)
+    report = await rig.gateway(lambda leases: Done()).submit(order)
+
+    assert report.state is OrderState.DONE
+    assert len(report.evidence) == 1
+
+
 async def test_another_lease_that_was_lost_ends_the_whole_run(rig: Rig, order: TaskOrder) -> None:
     async def nothing() -> None:
         return
@@ -93,7 +120,7 @@ async def test_another_lease_that_was_lost_ends_the_whole_run(rig: Rig, order: T
 async def test_a_cancelled_order_gives_its_slot_back(rig: Rig, order: TaskOrder) -> None:
     engine = OneStepEngine(rig.store, (), may_end=asyncio.Event())
     run = asyncio.create_task(rig.gateway(lambda leases: engine).submit(order))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await engine.began.wait()
         run.cancel()
         with pytest.raises(asyncio.CancelledError):

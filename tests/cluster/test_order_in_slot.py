@@ -36,7 +36,7 @@ async def run(
 
     def engine_for(leases: Sequence[Lease]) -> Engine:
         return Engine(
-            store=rig.store, router=Router(Registry(builtin_capabilities(settings)), clock=rig.clock), gate=CardGate(),
+            store=rig.store, router=Router(Registry(builtin_capabilities(settings))), gate=CardGate(),
             clock=rig.clock, settings=EngineSettings(backoff_first_s=0.01), blackboard=board, delegate=None,
             leases=leases, cancelled=lambda: False, redact=lambda value: value,
         )  # fmt: skip

@@ -5,28 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from contracts import Event, EvidenceId, EvidenceItem, EvidencePackage, TaskOrder
+from cluster.evidence.items import items_of
+from contracts import Event, EvidenceId, EvidenceItem, EvidencePackage, OrderId, TaskOrder
 from runtime.canonical import sha256
 
 
-def evidence_id_of(order: TaskOrder) -> EvidenceId:
+def evidence_id_of(order: OrderId) -> EvidenceId:
     """Return the id of the order's package, which bears the order's ULID; also the name of its stream.
 
     An order that was opened again and did more is sealed again there; the last package counts.
     """
-    return EvidenceId(f"evidence/{order.order_id.ulid}")
-
-
-def items_of(events: Sequence[Event]) -> tuple[EvidenceItem, ...]:
-    """Return the evidence in an order's stream, in the order it happened."""
-    found: list[EvidenceItem] = []
-    for event in events:
-        if event.type == "step.finished" and event.data is not None:
-            raw = event.data.get("evidence")
-            found += (
-                [EvidenceItem.read(item) for item in raw if isinstance(item, dict)] if isinstance(raw, list) else []
-            )
-    return tuple(found)
+    return EvidenceId(f"evidence/{order.ulid}")
 
 
 def packages_of(events: Sequence[Event]) -> list[EvidencePackage]:
@@ -41,7 +30,7 @@ def packages_of(events: Sequence[Event]) -> list[EvidencePackage]:
 def seal(order: TaskOrder, items: Sequence[EvidenceItem], at: datetime) -> EvidencePackage:
     """Return the sealed package of an order."""
     return EvidencePackage(
-        evidence_id=evidence_id_of(order),
+        evidence_id=evidence_id_of(order.order_id),
         order_id=order.order_id,
         execution_id=order.execution_id,
         employee=order.employee,
@@ -60,7 +49,7 @@ def seal_of(items: Sequence[EvidenceItem]) -> str:
 def verify(package: EvidencePackage, events: Sequence[Event] | None = None) -> list[str]:
     """Return what is wrong with a package, empty when it is whole.
 
-    With `events`, the order's stream, every item must also be the one that the ledger recorded.
+    With `events`, those of the order and its files, every item must also be the one that the ledger recorded.
     """
     faults = []
     if package.count != len(package.items):
