@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from agents.employee import tree
 from agents.employee.parameters import complete
+from agents.employee.plan import plan
 from agents.employee.plans import Work, call_of, handing_on
 from agents.employee.ports import Cluster, KnownSkill, Node, Staff, Workforce
 from agents.employee.reflect import reflect
@@ -15,6 +17,7 @@ from contracts import (
     Name,
     OrderId,
     OrderState,
+    PlanDefinition,
     StatusReport,
     Step,
     StepMode,
@@ -24,9 +27,11 @@ from contracts import (
 )
 from runtime.capabilities.port import CapabilitySpec
 from runtime.clock import Clock
-from runtime.engine.other_way import other_way
+from runtime.engine.check_tools import tools_of
+from runtime.engine.other_way import forms_of
 from runtime.errors import CapabilityFailed, InvalidArguments, NotFound, PermissionRefused
 from runtime.ledger.port import Store
+from runtime.settings.groups import EngineSettings
 
 BUILT_IN = "builtin_tool"
 """Kind of the capabilities that come with the program; the cognitive ones are everybody's."""
@@ -46,6 +51,7 @@ class Dispatcher:
         cluster: Cluster,
         store: Store,
         clock: Clock,
+        settings: EngineSettings | None = None,
     ) -> None:
         self._staff = staff
         self._specs = specs
@@ -53,6 +59,7 @@ class Dispatcher:
         self._cluster = cluster
         self._store = store
         self._clock = clock
+        self._settings = settings or EngineSettings()
 
     def order_for(
         self, parent: TaskOrder, step: Step, arguments: dict[str, Json], *, index: int | None, learnt: str | None
@@ -88,19 +95,36 @@ class Dispatcher:
         """
         try:
             self._require_rights(order)
+            if order.tier is Tier.EXECUTION:  # an employee of the cognitive tier looks at its own plan
+                plan(order, self._staff, order.employee, settings=self._settings)
         except CapabilityFailed as error:
             return StatusReport(order_id=order.order_id, state=OrderState.FAILED, error=error.problem())
         if order.tier is Tier.EXECUTION:
-            return await reflect(order, await self._cluster.submit(order), self._store)
+            placed = self._placeable(order)
+            return await reflect(placed, await self._cluster.submit(placed), self._store)
         return await self._workforce.deliver(order)
 
     def _require_rights(self, order: TaskOrder) -> None:
-        """Return when the employee may use all that it calls itself: in steps, branches, and other ways to do them."""
+        """Return when the employee may use all that it calls itself."""
         employee = tree.find(self._staff.head, order.employee)
-        steps = list(order.plan.all_steps())
-        for step in (*steps, *filter(None, map(other_way, steps))):
-            if step.mode is StepMode.DIRECT and step.use is not None and step.use in self._specs:
-                self._capability(employee, step.use)
+        for use in self._called(order.plan):
+            self._capability(employee, use)
+
+    def _called(self, plan: PlanDefinition) -> Iterator[Name]:
+        """Yield the capabilities that whoever has the plan calls: in steps, branches, and other ways to do them."""
+        for step in (form for own in plan.all_steps() for form in forms_of(own)):
+            called = (step.use,) if step.mode is StepMode.DIRECT else tools_of(step)
+            yield from (use for use in called if use is not None and use in self._specs)
+
+    def _placeable(self, order: TaskOrder) -> TaskOrder:
+        """Return the order with all that its plan wants of a node; the first one was given by nobody who knows."""
+        labels = tuple(dict.fromkeys((*order.labels, *self._wanted(order.plan, "labels"))))
+        needs = tuple(dict.fromkeys((*order.needs, *self._wanted(order.plan, "needs"))))
+        return order.model_copy(update={"labels": labels, "needs": needs})
+
+    def _wanted(self, plan: PlanDefinition, what: Literal["labels", "needs"]) -> tuple[str, ...]:
+        """Return what a node must offer, or its sandbox hold, for every step of the plan; one slot does them all."""
+        return tuple(dict.fromkeys(name for use in self._called(plan) for name in getattr(self._specs[use], what)))
 
     def _order_for_skill(
         self, parent: TaskOrder, taker: Node, step: Step, arguments: Mapping[str, Json], learnt: str | None
@@ -151,8 +175,11 @@ class Dispatcher:
             skill=None if skill is None else skill.name,
             plan=work.plan,
             inputs=work.inputs,
-            labels=() if spec is None else spec.labels,
+            labels=self._wanted(work.plan, "labels") if tier is Tier.EXECUTION else (),
+            needs=self._wanted(work.plan, "needs") if tier is Tier.EXECUTION else (),
+            priority=parent.priority,
             tier=tier,
+            workspace=taker.workspace if tier is Tier.EXECUTION else None,
             approval_mode=parent.approval_mode,
             budget=parent.budget,
             deadline=parent.deadline,

@@ -10,15 +10,17 @@ from contracts import Name, OrderState, StatusReport, TaskOrder
 from runtime.engine.ports import Delegate
 from runtime.errors import CapabilityFailed
 from runtime.ledger.port import Store
+from runtime.settings.groups import EngineSettings
 
 
 class Employee:
     """One employee of the tree. All it knows about an order is in the ledger, so that any copy can go on with it."""
 
-    def __init__(self, name: Name, *, staff: Staff, store: Store) -> None:
+    def __init__(self, name: Name, *, staff: Staff, store: Store, settings: EngineSettings | None = None) -> None:
         self.name = name
         self._staff = staff
         self._store = store
+        self._settings = settings or EngineSettings()
 
     async def carry_out(self, order: TaskOrder, *, engine_for: EngineFor, delegate: Delegate) -> StatusReport:
         """Plan, dispatch, reflect, synthesise; the same order again goes on where it stood.
@@ -28,7 +30,7 @@ class Employee:
             delegate: where steps go that others do.
         """
         try:
-            plan(order, self._staff.head, self.name)
+            plan(order, self._staff, self.name, settings=self._settings)
         except CapabilityFailed as error:
             return StatusReport(order_id=order.order_id, state=OrderState.FAILED, error=error.problem())
         report = await engine_for(delegate).run(order)

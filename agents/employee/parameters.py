@@ -24,25 +24,28 @@ def complete(
     """Return a value for every parameter.
 
     One that was not given gets its default; `at` (a date-time) and `day` (a date) the organisation's local time of
-    `known_at`; one that is not required null.
+    `known_at`; one that is not required null. A null that was given is a value, and no default takes its place.
 
     Args:
         whose: whose parameters these are, for the message: `the skill explain-delays`.
         how: how one is passed, with `{name}` for the parameter.
 
     Raises:
-        InvalidArguments: some are missing or unknown; the message names all of them.
+        InvalidArguments: some are missing, null or unknown; the message names all of them.
     """
     values = {name: _value(name, parameters[name], given, known_at, time_zone) for name in parameters}
     missing = [name for name in parameters if values[name] is None and parameters[name].must_be_given]
+    empty = [name for name in parameters if _is_empty(name, parameters[name], given)]
     unknown = [name for name in given if name not in parameters]
     faults = [f"- {name}: {_meaning(parameters[name], language)} Pass it as `{how.format(name=name)}`."
               for name in missing]  # fmt: skip
+    faults += [f"- {name}: null was passed, which is no {parameters[name].type.value}. Leave it out to use its default."
+               for name in empty]  # fmt: skip
     faults += [f"- {name}: there is no such parameter. {_near(name, parameters)}" for name in unknown]
     if faults:
         raise InvalidArguments(
             f"The parameters of {whose} are not complete. Nothing was run.\n" + "\n".join(faults),
-            missing=list[Json](missing),
+            missing=list[Json]([*missing, *empty]),
             unknown=list[Json](unknown),
         )
     return values
@@ -61,11 +64,17 @@ def default_moment(name: str, kind: ValueType, known_at: datetime, time_zone: st
 def _value(
     name: str, parameter: Parameter, given: Mapping[str, Json], known_at: datetime, time_zone: str
 ) -> Json:  # fmt: skip
-    if given.get(name) is not None:
+    if name in given:
         return given[name]
     if parameter.default is not None:
         return parameter.default
     return default_moment(name, parameter.type, known_at, time_zone)
+
+
+def _is_empty(name: str, parameter: Parameter, given: Mapping[str, Json]) -> bool:
+    """Whether null was given where it would hide a default."""
+    hides = parameter.default is not None and parameter.type is not ValueType.ANY
+    return hides and name in given and given[name] is None
 
 
 def _meaning(parameter: Parameter, language: str) -> str:

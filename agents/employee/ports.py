@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
-from contracts import Budget, Name, PlanDefinition, StatusReport, TaskOrder, Text, Tier
+from contracts import Budget, Name, PlanDefinition, StatusReport, TaskOrder, Text, Tier, Workspace
 from runtime.engine.ports import Delegate
+
+Isolation: TypeAlias = Literal["shared", "process"]
+"""Whether an employee sits with others or in a process of its own, where the engine has several."""
 
 
 class Node(Protocol):
@@ -26,6 +29,12 @@ class Node(Protocol):
 
     @property
     def manages(self) -> Sequence[Node]: ...  # noqa: D102
+
+    @property
+    def isolation(self) -> Isolation: ...  # noqa: D102
+
+    @property
+    def workspace(self) -> Workspace | None: ...  # noqa: D102
 
 
 class KnownSkill(Protocol):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from contracts import ErrorCategory, Json, OrderState, Problem, StatusReport, TaskOrder
-from runtime.engine import UnitState, fold_order, outputs_of, unmet_checks
+from agents.employee.evidence import calls_of, slot_faults
+from contracts import ErrorCategory, Json, OrderState, Problem, StatusReport, StepId, TaskOrder, Tier
+from runtime.engine import open_view, outputs_of, unmet_checks
 from runtime.errors import BusinessRefusal, CapabilityFailed
 from runtime.ledger.port import Store
 
@@ -19,32 +20,44 @@ class OrderNotMet(BusinessRefusal):
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What the ledger says was done for the order."""
+    """What the ledger says was done for the order, and the evidence of it."""
 
-    outputs: Mapping[str, Json]
-    """Step → output, of every step that is settled."""
-    steps: frozenset[str]
-    """Steps that were done, not skipped."""
-    uses: frozenset[str]
-    """Capabilities called, in orders below as well."""
+    outputs: Mapping[str, Json] = field(default_factory=dict)
+    """Step → output, of every step that is settled; filled where the plan has checks on the whole."""
+    calls: Mapping[StepId, frozenset[str]] = field(default_factory=dict)
+    """Step → capabilities that evidence shows it called; of each step that was done and has to call something."""
+    faults: Sequence[str] = ()
+    """What is missing of the evidence."""
 
 
 async def reflect(order: TaskOrder, report: StatusReport, store: Store) -> StatusReport:
     """Return the report of an order, judged by what the ledger says was done; see `judge`."""
     if report.state is not OrderState.DONE:
         return report
-    view = fold_order(await store.ledger.read(str(order.order_id)))
-    steps = frozenset(unit.step for unit in view.units.values() if unit.state is UnitState.DONE)
-    outputs = await outputs_of(view, store.blobs) if order.plan.accept else {}
-    return judge(order, report, Done(outputs, steps, frozenset(view.uses)))
+    return judge(order, report, await _look(order, report, store))
+
+
+async def _look(order: TaskOrder, report: StatusReport, store: Store) -> Done:
+    """Return what judging the order takes; most orders take nothing, and nothing is read for them."""
+    in_slot = order.tier is Tier.EXECUTION
+    faults = await slot_faults(store.ledger, order, report.evidence) if in_slot else []
+    binding = [step for step in order.plan.all_steps() if step.must_call]
+    if not binding and not order.plan.accept:
+        return Done(faults=faults)
+    view = await open_view(store.ledger, str(order.order_id))
+    return Done(
+        outputs=await outputs_of(view, store.blobs) if order.plan.accept else {},
+        calls={step.id: await calls_of(store.ledger, view, step) for step in binding if step.id in view.done},
+        faults=faults,
+    )
 
 
 def judge(order: TaskOrder, report: StatusReport, done: Done) -> StatusReport:
     """Return the report, failed when it says done and is not: the giver's step then tries another way.
 
     The order's criteria are judged over its output, the plan's checks on the whole over its parameters and the outputs
-    of all steps, and every call that the plan requires is looked for, so that the reason names all that is missing. A
-    criterion that cannot be judged is not met.
+    of all steps, and evidence is looked for of every call that was to be made, so that the reason names all that is
+    missing. A criterion that cannot be judged is not met.
     """
     if report.state is not OrderState.DONE:
         return report
@@ -53,6 +66,7 @@ def judge(order: TaskOrder, report: StatusReport, done: Done) -> StatusReport:
         *unmet_criteria(order.accept, {"output": report.output, **fields}),
         *unmet_criteria(order.plan.accept, {**order.inputs, **done.outputs}),
         *_missing_calls(order, done),
+        *done.faults,
     ]
     if not unmet:
         return report
@@ -77,11 +91,10 @@ def unmet_criteria(criteria: Sequence[str], values: Mapping[str, Json]) -> list[
 
 
 def _missing_calls(order: TaskOrder, done: Done) -> list[str]:
-    missing = {
-        name: step.id
+    return [
+        f"step {step.id} must call {name}, and nothing shows that it did"
         for step in order.plan.all_steps()
-        if step.id in done.steps
+        if step.id in done.calls
         for name in step.must_call
-        if name not in done.uses
-    }
-    return [f"step {step} must call {name}, and nothing shows that it did" for name, step in missing.items()]
+        if name not in done.calls[step.id]
+    ]

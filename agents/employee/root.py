@@ -13,8 +13,8 @@ from contracts import Budget, ExecutionId, ExecutionRequest, Money, Name, OrderI
 from runtime.errors import InvalidArguments
 
 N = TypeVar("N", int, float)
-HOW = "--with {name}=value"
-"""How a person passes a parameter."""
+HOW = "--with {name}=value` or in `parameters"
+"""How a person passes a parameter, on the command line or in a request to the HTTP API."""
 
 
 def root_order(
@@ -55,12 +55,14 @@ def root_order(
         plan=work.plan,
         inputs=work.inputs,
         tier=tier,
+        workspace=staff.head.workspace if tier is Tier.EXECUTION else None,
         approval_mode=request.governance.approval_mode,
         budget=narrower(request.governance.budget, staff.budget),
         knowledge_scope=request.knowledge_scope,
         requested_by=request.requested_by,
         known_at=known_at,
         language=request.language,
+        priority=request.priority,
         trace_id=trace_id,
     )
 

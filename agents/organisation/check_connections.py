@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 from agents.organisation.draft import Draft, Read
 from agents.organisation.fault import Fault
+from contracts import Money
 from runtime.capabilities.connections import (
     DuckdbConnection,
     HttpConnection,
@@ -14,16 +15,48 @@ from runtime.capabilities.connections import (
     SqlConnection,
     SqliteConnection,
 )
+from runtime.capabilities.specs import operation_spec, sql_spec
 
 
 def connection_faults(draft: Draft) -> Iterator[Fault]:
     """Yield what is wrong with the connections."""
     for name, read in draft.connections.items():
+        yield from _price_faults(draft, name, read)
         match read.value:
             case DuckdbConnection() | SqliteConnection() as connection:
                 yield from _data_faults(draft, name, read, connection)
             case HttpConnection() as connection:
                 yield from _service_faults(draft, name, read, connection)
+
+
+def _price_faults(draft: Draft, name: str, read: Read[SqlConnection | HttpConnection]) -> Iterator[Fault]:
+    """Yield calls of the connection that the organisation's budget of money lets through never."""
+    allowed = draft.org.value.budget.money if draft.org else None
+    if allowed is None:
+        return
+    for place, call, costs in _costs(name, read.value):
+        if costs is None:
+            yield read.fault(
+                place, f"`budget` in org.yaml limits money, and nobody says what `{call}` costs: it is never called.",
+                f"Give it a `price`, `price: 0 {allowed.currency}` where it costs nothing.",
+            )  # fmt: skip
+        for money in costs or ():
+            if money.currency != allowed.currency:
+                yield read.fault(
+                    place, f"`{call}` costs {money}, and `budget` in org.yaml is {allowed}: they cannot be compared.",
+                    f"Give the price in {allowed.currency}.",
+                )  # fmt: skip
+
+
+def _costs(
+    name: str, connection: SqlConnection | HttpConnection
+) -> Iterator[tuple[tuple[str, ...], str, tuple[Money, ...] | None]]:
+    if not isinstance(connection, HttpConnection):
+        yield (name,), f"{name}.query", sql_spec(name, connection).costs
+        return
+    for operation in connection.operations:
+        costs = operation_spec(name, connection, operation).costs
+        yield (name, "operations", operation), f"{name}.{operation}", costs
 
 
 def _data_faults(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from agents.cognition.advise.options import DENIES, DENY, ActionTemplate, OptionsFile, OptionTemplate
 from agents.organisation.declared import nearest
@@ -11,10 +11,13 @@ from agents.organisation.fault import Fault
 from agents.organisation.tree import Tree
 from agents.organisation.yaml_source import Path, texts
 from contracts import Effect, Step, ValueType
+from governance.approvals.matching import action_of
 from governance.approvals.rule import DEFAULT_RULE
+from governance.policies import PolicyRequest
+from governance.policies.policy import VARIABLES
 from runtime.bindings import BindingFault, is_file, reference_of, texts_of
 from runtime.capabilities.port import CapabilitySpec
-from runtime.expressions import ExpressionFault, compile_condition
+from runtime.expressions import ExpressionFault, compile_condition, names_in
 from runtime.schema import fault_of, field_schema
 
 
@@ -111,7 +114,10 @@ def _action_faults(
 ) -> Iterator[Fault]:
     spec = draft.specs.get(action.use)
     if spec is not None:
-        yield from _argument_faults(read, spec, action, path)
+        faults = list(_argument_faults(read, spec, action, path))
+        yield from faults
+        if not faults and path[-2] == "do":
+            yield from _rule_faults(draft, read, spec, action, path)
     elif action.use.partition(".")[0] not in draft.unread:
         hint = nearest(action.use, draft.specs)
         yield read.fault((*path, "use"), f"There is no capability `{action.use}`.", hint)
@@ -143,3 +149,40 @@ def _argument_faults(
             fault = fault_of(value, field_schema(spec.parameters[name].type.value))
             if fault:
                 yield read.fault(place, f"`{name}` of `{spec.name}` {fault.removeprefix('It ')}")
+
+
+def _rule_faults(
+    draft: Draft, read: Read[OptionsFile], spec: CapabilitySpec, action: ActionTemplate, path: Path
+) -> Iterator[Fault]:
+    """Yield which rules forbid the action whatever the bindings give: it would never be offered to anybody."""
+    bound = {name for name, value in action.arguments.items() if any(texts_of(value))}
+    given = action_of(spec, action.by, {name: v for name, v in action.arguments.items() if name not in bound})
+    request = PolicyRequest(spec.name, given.arguments, spec.effect, {"employee": action.by})
+    for name, rule in draft.rules.items():
+        if not all(_is_known(reads, bound) for reads in names_in(rule.value.allow_when)):
+            continue
+        refusal = rule.value.refusal_of(request) if _is_condition(rule.value.allow_when) else None
+        if refusal is not None:
+            what = f"The rule `{name}` never lets this pass: {refusal.why}; nobody would be offered the option."
+            yield read.fault(path, what, "Change the arguments, or the rule.")
+
+
+def _is_condition(text: str) -> bool:
+    """Whether a rule's condition can be used; where not, the rule has a fault of its own."""
+    try:
+        compile_condition(text, VARIABLES)
+    except ExpressionFault:
+        return False
+    return True
+
+
+def _is_known(reads: tuple[str, ...], bound: Collection[str]) -> bool:
+    """Whether what a condition reads of an action is written in the options themselves."""
+    match reads:
+        case ("arguments",):
+            return not bound
+        case ("arguments", name, *_):
+            return name not in bound
+        case ("facts", name, *_):
+            return name == "employee"
+    return reads in (("use",), ("effect",))

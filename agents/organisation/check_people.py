@@ -9,7 +9,7 @@ from agents.organisation.draft import Draft, Read
 from agents.organisation.fault import Fault
 from agents.organisation.org_file import ApprovalEntry, EmployeeEntry, OrgFile
 from agents.organisation.yaml_source import Path
-from contracts import ApprovalMode
+from contracts import ApprovalMode, Tier
 from governance.access import Role
 from governance.approvals.rule import DEFAULT_RULE
 
@@ -47,6 +47,23 @@ def _employee_faults(draft: Draft, org: Read[OrgFile], tree_depth: int) -> Itera
         for number, name in enumerate(entry.can):
             if name not in draft.specs and name.partition(".")[0] not in draft.unread:
                 yield org.fault((*path, "can", number), f"There is no capability `{name}`.", nearest(name, draft.specs))
+        if entry.workspace is not None:
+            yield from _workspace_faults(draft, org, entry, path)
+
+
+def _workspace_faults(draft: Draft, org: Read[OrgFile], entry: EmployeeEntry, path: Path) -> Iterator[Fault]:
+    """A workspace lies in slots: whoever never works in one would have files that nobody can reach."""
+    headers = [skill.header for name in entry.skills if (skill := draft.skills.get(name)) is not None]
+    known = [header for header in headers if header is not None]
+    if len(known) < len(entry.skills) or any(name not in draft.specs for name in entry.can):
+        return  # what it does is told to be faulty already
+    tiers = {draft.specs[name].tier for name in entry.can} | {each.value.metadata.tier for each in known}
+    if Tier.EXECUTION not in tiers:
+        yield org.fault(
+            (*path, "workspace"),
+            f"`{entry.id}` owns a workspace and never works in a slot, where its files would lie.",
+            "Let it use a capability of the execution tier, such as files.read, or take the workspace away.",
+        )
 
 
 def _walk(head: EmployeeEntry) -> Iterator[tuple[EmployeeEntry, Path, int]]:
@@ -101,8 +118,11 @@ def _approval_faults(org: Read[OrgFile], name: str, rule: ApprovalEntry) -> Iter
 
 
 def _gate_faults(draft: Draft, org: OrgFile) -> Iterator[Fault]:
-    """Every effect that a person has to approve needs a rule that says who."""
+    """Every effect that a person has to approve needs a rule that says who; one that is built in, where it is used."""
+    used = {name for entry in org.head.everybody() for name in entry.can}
     for spec in draft.specs.values():
+        if spec.name in draft.builtin and spec.name not in used:
+            continue
         rule = spec.policy or DEFAULT_RULE
         if not spec.effect.needs_gate or rule in org.approvals:
             continue

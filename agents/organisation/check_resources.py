@@ -22,6 +22,7 @@ from contracts import Json, PlanDefinition, Step, Text
 from runtime.bindings import is_file, texts_of
 from runtime.capabilities import python_code
 from runtime.capabilities.resources import name_of, text_of
+from runtime.engine.other_way import other_ways
 from runtime.texts import LANGUAGES
 
 _TEXTS = typing.get_args(Text)[1]
@@ -30,19 +31,24 @@ _TEXTS = typing.get_args(Text)[1]
 
 def resource_faults(draft: Draft) -> Iterator[Fault]:
     """Yield what is wrong with scripts, templates and languages."""
-    for skill in draft.skills.values():
-        if skill.plan is not None:
-            for step, path in walk(skill.plan.value):
-                for call in _calls(skill, skill.plan, step, path):
-                    yield from _call_faults(call)
+    for call in calls_in(draft):
+        yield from _call_faults(call)
     for read in _with_texts(draft):
         yield from _text_faults(read, read.value, ())
     if draft.org is not None and draft.org.value.language not in LANGUAGES:
         yield draft.org.fault(("language",), f"`{draft.org.value.language}` is no language here.", _spoken())
 
 
+def calls_in(draft: Draft) -> Iterator[Call]:
+    """Yield every call that a step of any plan may make."""
+    for skill in draft.skills.values():
+        if skill.plan is not None:
+            for step, path in walk(skill.plan.value):
+                yield from _calls(skill, skill.plan, step, path)
+
+
 @dataclass(frozen=True)
-class _Call:
+class Call:
     """One call of a capability that a step may make."""
 
     skill: SkillDraft
@@ -59,16 +65,18 @@ class _Call:
         return self.plan.fault((*self.path, "with", *argument), f"Line {line} of the text: {what}", hint)
 
 
-def _calls(skill: SkillDraft, plan: Read[PlanDefinition], step: Step, path: Path) -> Iterator[_Call]:
-    yield _Call(skill, plan, step, step.use, step.arguments, path)
-    if step.otherwise is not None:
-        yield _Call(skill, plan, step, step.otherwise.use or step.use, step.otherwise.arguments, (*path, "otherwise"))
+def _calls(skill: SkillDraft, plan: Read[PlanDefinition], step: Step, path: Path) -> Iterator[Call]:
+    yield Call(skill, plan, step, step.use, step.arguments, path)
+    other = path
+    for said, form in other_ways(step):
+        other = (*other, "otherwise")
+        yield Call(skill, plan, step, form.use, said.arguments, other)
     if step.compensate is not None:
-        yield _Call(skill, plan, step, step.compensate.use, step.compensate.arguments, (*path, "compensate"))
+        yield Call(skill, plan, step, step.compensate.use, step.compensate.arguments, (*path, "compensate"))
 
 
-def _call_faults(call: _Call) -> Iterator[Fault]:
-    if call.use == python_code.SPEC.name:
+def _call_faults(call: Call) -> Iterator[Fault]:
+    if call.use in (python_code.SPEC.name, python_code.ONLINE_SPEC.name):
         yield from _script_faults(call)
     elif call.use == REPORT.name:
         yield from _template_faults(call)
@@ -80,9 +88,9 @@ def _call_faults(call: _Call) -> Iterator[Fault]:
             yield from _key_faults(call, value, ("names", name))
 
 
-def _script_faults(call: _Call) -> Iterator[Fault]:
+def _script_faults(call: Call) -> Iterator[Fault]:
     script = call.arguments.get("script")
-    if not _is_written_out(script):
+    if not is_written_out(script):
         return
     try:
         with warnings.catch_warnings():
@@ -94,10 +102,10 @@ def _script_faults(call: _Call) -> Iterator[Fault]:
         yield call.fault(("script",), script, 1, f"Python cannot read this: {error or type(error).__name__}.")
 
 
-def _template_faults(call: _Call) -> Iterator[Fault]:
+def _template_faults(call: Call) -> Iterator[Fault]:
     given = names_in(call.arguments)
     for path, template in _forms(call.arguments.get("template"), ("template",)):
-        if _is_written_out(template):
+        if is_written_out(template):
             for fault in template_faults(text_of(template), given):
                 what = f"The step `{call.step.id}` does not give `{fault.name}`." if fault.name else fault.what
                 hint = nearest(fault.name, given) if fault.name else ""
@@ -113,7 +121,7 @@ def _forms(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
         yield path, value
 
 
-def _is_written_out(value: Json) -> bool:
+def is_written_out(value: Json) -> bool:
     """Whether the text is known already: the file that stands here, or text that no binding changes."""
     match value:
         case {"file": str(), "text": str()}:
@@ -123,7 +131,7 @@ def _is_written_out(value: Json) -> bool:
     return False
 
 
-def _key_faults(call: _Call, value: Json, path: Path) -> Iterator[Fault]:
+def _key_faults(call: Call, value: Json, path: Path) -> Iterator[Fault]:
     if isinstance(value, dict) and not is_file(value):
         yield from _language_faults(call.plan, value, (*call.path, "with", *path))
 

@@ -12,9 +12,17 @@ from agents.organisation.fault import Fault
 from agents.organisation.org_file import EmployeeEntry
 from agents.organisation.tree import Tree
 from agents.organisation.yaml_source import Path
-from contracts import Json, Parameter, PlanDefinition, Step, StepMode, Tier, ValueType
+from contracts import Budget, Json, Parameter, PlanDefinition, Step, StepMode, Tier, ValueType
+from runtime.capabilities.port import CapabilitySpec
+from runtime.engine.certain import certain_steps_of
 from runtime.engine.check import check_plan
-from runtime.engine.other_way import other_way
+from runtime.engine.check_shares import share_faults
+from runtime.engine.other_way import other_ways
+
+_NOT_IN_A_SLOT = {
+    "by": "hands work on", "skill": "hands work on", "order": "hands work on", "ask": "asks a person",
+}  # fmt: skip
+"""What only a cognitive skill does, by the field that says it."""
 
 
 def skill_faults(draft: Draft) -> Iterator[Fault]:
@@ -30,6 +38,7 @@ def skill_faults(draft: Draft) -> Iterator[Fault]:
         for step, path in walk(skill.plan.value):
             yield from _step_faults(draft, _Place(skill, skill.plan, step, path), tree)
         yield from options_faults(draft, skill, tree)
+        yield from _budget_faults(draft, skill)
 
 
 def walk(plan: PlanDefinition) -> Iterator[tuple[Step, Path]]:
@@ -58,9 +67,33 @@ def _plan_faults(
         gives_of=lambda step: gives_of(draft, step),
         skills=parameters,
         employees=draft.employees if draft.org else None,
+        merging=[key for key, entry in draft.org.value.blackboard.items() if entry.merges] if draft.org else (),
     ):
         if fault.missing not in unread and fault.missing.partition(".")[0] not in draft.unread:
             yield plan.fault(fault.path, fault.message, fault.hint)
+    budget = draft.org.value.budget.budget() if draft.org else Budget()
+    plans = {name: other.plan.value if other.plan else None for name, other in draft.skills.items()}
+    for fault in share_faults(plan.value, budget=budget, plans=plans):
+        yield plan.fault(fault.path, fault.message, fault.hint)
+
+
+def _budget_faults(draft: Draft, skill: SkillDraft) -> Iterator[Fault]:
+    """Yield that the organisation's budget cannot hold the skill's plan, which somebody has, whatever happens."""
+    most = draft.org.value.budget.steps if draft.org else None
+    if most is None or skill.plan is None or draft.org is None:
+        return
+    least = certain_steps_of(skill.name, lambda name: _plan_of(draft, name))
+    if least > most:
+        yield skill.plan.fault(
+            ("steps",),
+            f"The plan takes {least} steps whatever happens, and the organisation allows {most}.",
+            "Raise `budget.steps` in org.yaml, or make the plan smaller.",
+        )
+
+
+def _plan_of(draft: Draft, skill: str) -> PlanDefinition | None:
+    other = draft.skills.get(skill)
+    return other.plan.value if other is not None and other.plan is not None else None
 
 
 def passed_to(plan: PlanDefinition) -> dict[str, Parameter]:
@@ -74,7 +107,9 @@ def passed_to(plan: PlanDefinition) -> dict[str, Parameter]:
 
 def gives_of(draft: Draft, step: Step, depth: int = 0) -> Mapping[str, Json] | None:
     """Return the declared output fields of one run of a step, or None when nobody declared them."""
-    if step.mode is StepMode.ASK or step.order is not None:
+    if step.mode is StepMode.ASK:
+        return {"answer": "string", **step.gives}
+    if step.order is not None:
         return dict(step.gives) or None
     if step.use is not None and step.use.partition(".")[0] in draft.unread:
         return None
@@ -91,15 +126,18 @@ def gives_of(draft: Draft, step: Step, depth: int = 0) -> Mapping[str, Json] | N
 
 
 def _step_faults(draft: Draft, at: _Place, tree: Tree) -> Iterator[Fault]:
-    """Yield what is wrong with a step, then what is wrong with the other way to do it only."""
+    """Yield what is wrong with a step, then what is wrong with the other ways to do it only."""
     told = set()
     for fault in _way_faults(draft, at, tree):
         told.add(fault.what)
         yield fault
-    other = other_way(at.step)
-    if other is not None:
-        place = replace(at, step=other, path=(*at.path, "otherwise"))
-        yield from (fault for fault in _way_faults(draft, place, tree) if fault.what not in told)
+    place = at
+    for said, form in other_ways(at.step):
+        place = replace(place, step=form, path=(*place.path, "otherwise"))
+        if not said.skip:
+            found = [fault for fault in _way_faults(draft, place, tree) if fault.what not in told]
+            told.update(fault.what for fault in found)
+            yield from found
 
 
 def _way_faults(draft: Draft, at: _Place, tree: Tree) -> Iterator[Fault]:
@@ -110,27 +148,37 @@ def _way_faults(draft: Draft, at: _Place, tree: Tree) -> Iterator[Fault]:
 
 
 def _tier_faults(draft: Draft, plan: Read[PlanDefinition], step: Step, path: Path, tier: Tier) -> Iterator[Fault]:
-    if tier is Tier.EXECUTION and (step.by or step.skill or step.order or step.react is not None):
-        yield plan.fault(
-            path,
-            f"`{step.id}` hands work on or asks a model; an execution skill runs in a slot and does neither.",
-            "Let a cognitive skill call this one.",
-        )
-    spec = draft.specs.get(step.use or "")
-    if spec is None or step.by is not None or spec.tier is tier:
-        return
-    if tier is Tier.COGNITIVE:
-        yield plan.fault(
-            (*path, "use"),
-            f"`{spec.name}` belongs into a slot, and a cognitive skill has none.",
-            f"Name with `by` the employee that does `{step.id}`.",
-        )
-    else:
-        yield plan.fault(
-            (*path, "use"),
-            f"`{spec.name}` is cognitive, and this skill is of the execution tier.",
-            "Use it in a cognitive skill.",
-        )
+    if tier is Tier.EXECUTION:
+        for named, does in _NOT_IN_A_SLOT.items():
+            if getattr(step, named):
+                what = f"`{step.id}` {does}; an execution skill runs in a slot and does not."
+                yield plan.fault((*path, named), what, "Let a cognitive skill do that, and call this one.")
+    for place, spec in _called(draft, step):
+        if step.by is not None or spec.tier is tier:
+            continue
+        if tier is Tier.COGNITIVE:
+            yield plan.fault(
+                (*path, *place),
+                f"`{spec.name}` belongs into a slot, and a cognitive skill has none.",
+                f"Name with `by` the employee that does `{step.id}`."
+                if step.use
+                else f"Let an employee below do `{step.id}` in an execution skill.",
+            )
+        else:
+            yield plan.fault(
+                (*path, *place),
+                f"`{spec.name}` is cognitive, and this skill is of the execution tier.",
+                "Use it in a cognitive skill.",
+            )
+
+
+def _called(draft: Draft, step: Step) -> Iterator[tuple[Path, CapabilitySpec]]:
+    """Yield what the step calls, or lets a model call, with its place in the step."""
+    named: list[tuple[Path, str]] = [] if step.use is None else [(("use",), step.use)]
+    if step.react is not None:
+        named += [(("tools", number), name) for number, name in enumerate(step.tools)]
+        named += [(("must_call", n), name) for n, name in enumerate(step.must_call) if name not in step.tools]
+    yield from ((place, draft.specs[name]) for place, name in named if name in draft.specs)
 
 
 @dataclass(frozen=True)
@@ -172,12 +220,12 @@ def _right_faults(draft: Draft, at: _Place, tree: Tree) -> Iterator[Fault]:
 
 def _may(draft: Draft, at: _Place, doer: EmployeeEntry) -> Iterator[Fault]:
     step = at.step
-    spec = draft.specs.get(step.use or "")
-    everybodys = spec is not None and spec.name in draft.builtin and spec.tier is Tier.COGNITIVE
-    if spec is not None and not everybodys and spec.name not in doer.can:
-        yield at.plan.fault(
-            (*at.path, "use"), f"`{doer.id}` may not use `{spec.name}`.", "Add it to its `can` in org.yaml."
-        )
+    for place, spec in _called(draft, step):
+        everybodys = spec.name in draft.builtin and spec.tier is Tier.COGNITIVE
+        if not everybodys and spec.name not in doer.can:
+            yield at.plan.fault(
+                (*at.path, *place), f"`{doer.id}` may not use `{spec.name}`.", "Add it to its `can` in org.yaml."
+            )
     if step.by is not None and step.skill is not None and step.skill in draft.skills and step.skill not in doer.skills:
         hint = nearest(step.skill, doer.skills) or "Add it to its `skills` in org.yaml."
         yield at.plan.fault((*at.path, "skill"), f"`{doer.id}` does not have the skill `{step.skill}`.", hint)

@@ -14,11 +14,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from agents.organisation.fault import Fault
 from agents.organisation.yaml_source import Path, YamlSource
+from contracts.plan import LONGEST_S
+from runtime.plain_words import in_plain_words
 
 M = TypeVar("M", bound=BaseModel)
 
 _DURATION = re.compile(r"^(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d|w)$")
-_LONGEST_S = 10 * 366 * 86_400
 _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
@@ -40,7 +41,7 @@ def seconds(value: object) -> float:
 
 def _bounded(spent: float, written: object) -> float:
     """Return the seconds as a float; raise ValueError for more than can be meant."""
-    if not spent <= _LONGEST_S:  # what is not a number is refused as well
+    if not spent <= LONGEST_S:  # what is not a number is refused as well
         shown = str(written) if len(str(written)) <= 40 else f"{str(written)[:40]}…"
         raise ValueError(f"{shown} is longer than 10 years, the longest duration there is.")
     return float(spent)
@@ -135,10 +136,10 @@ def _in_plain_words(detail: Any, place: Path, model: Any) -> tuple[str, str]:
             return f"{shown} needs a `kind`.", ""
         case "value_error":
             text = str(context["error"]).strip()
-            return text[:1].upper() + text[1:].rstrip(".") + ".", ""
+            return text[:1].upper() + (text[1:] if text.endswith("?") else f"{text[1:].rstrip('.')}."), ""
     if kind in _MUST_BE:
         return f"{shown} must be {_MUST_BE[kind]}, not {told}.", ""
-    return f"{shown}: {detail['msg'][:1].lower()}{detail['msg'][1:].rstrip('.')}.", ""
+    return f"{shown} {in_plain_words(detail)}.", ""
 
 
 _SHORT_FORMS = {"timeout_s": "timeout", "within_s": "within"}

@@ -12,15 +12,18 @@ from agents.organisation.check_people import people_faults
 from agents.organisation.check_resources import resource_faults
 from agents.organisation.check_signals import signal_faults
 from agents.organisation.check_skills import skill_faults
+from agents.organisation.check_values import value_faults
 from agents.organisation.draft import Draft
 from agents.organisation.fault import Fault, Report
 from agents.organisation.files import ArchiveFiles, Files, FolderFiles, text_of_file
 from agents.organisation.model import EmployeeNode, Organisation, Skill
 from agents.organisation.org_file import ApprovalEntry, EmployeeEntry, OrgFile
 from agents.organisation.reader import read_org_file, read_organisation, read_rule_files
+from contracts import Name
 from governance.access import People, Person
 from governance.approvals.rule import ApprovalRule
 from governance.policies import Policy
+from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.connections import DuckdbConnection
 from runtime.capabilities.port import CapabilitySpec
 from runtime.errors import NotFound, OrganisationFaulty
@@ -97,6 +100,11 @@ def read_people(folder: Path, *, environ: Mapping[str, str] | None = None) -> Pe
     return _people_in(FolderFiles(_there(folder)), folder, environ)
 
 
+def read_name(folder: Path, *, environ: Mapping[str, str] | None = None) -> Name:
+    """Return what the organisation in the folder is called; raises as `read_people`."""
+    return _org_file_in(FolderFiles(_there(folder)), folder, environ).name
+
+
 def people_in_bundle(data: bytes, home: Path, *, environ: Mapping[str, str] | None = None) -> People:
     """Return the people of an organisation as `bundle` kept it; its data need not be there any more."""
     return _people_in(ArchiveFiles(data), home, environ)
@@ -116,10 +124,14 @@ def read_rules(folder: Path) -> tuple[Policy, ...]:
 
 
 def _people_in(files: Files, folder: Path, environ: Mapping[str, str] | None) -> People:
+    return People(_people(_org_file_in(files, folder, environ)))
+
+
+def _org_file_in(files: Files, folder: Path, environ: Mapping[str, str] | None) -> OrgFile:
     draft = read_org_file(files, folder, environ=os.environ if environ is None else environ)
     if draft.org is None or draft.faults:
         raise _faulty(Report.of(folder, draft.faults))
-    return People(_people(draft.org.value))
+    return draft.org.value
 
 
 def _there(folder: Path) -> Path:
@@ -145,6 +157,7 @@ def _report(draft: Draft, tree_depth: int | None) -> Report:
     faults += signal_faults(draft)
     faults += skill_faults(draft)
     faults += resource_faults(draft)
+    faults += value_faults(draft)
     return Report.of(draft.folder, faults)
 
 
@@ -188,6 +201,7 @@ def _organisation(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> Or
         budget=org.budget.budget(),
         model={role: name for role, name in org.model.items() if name},
         views=_views(draft),
+        blackboard={key: KeyRule(entry.merge, entry.type) for key, entry in org.blackboard.items()},
         specs=dict(draft.specs),
     )
     if local is None:
@@ -203,7 +217,8 @@ def _views(draft: Draft) -> dict[str, str]:
 
 def _node(entry: EmployeeEntry) -> EmployeeNode:
     below = tuple(_node(inner) for inner in entry.manages)
-    return EmployeeNode(entry.id, entry.title, entry.skills, entry.can, below)
+    own = entry.workspace.workspace() if entry.workspace is not None else None
+    return EmployeeNode(entry.id, entry.title, entry.skills, entry.can, below, entry.isolation, own)
 
 
 def _people(org: OrgFile) -> list[Person]:

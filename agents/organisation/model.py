@@ -11,10 +11,12 @@ from zoneinfo import ZoneInfo
 
 from agents.cognition.advise.options import OptionsFile
 from agents.cognition.sense.definition import SensorDefinition
-from contracts import Budget, CapabilityName, MetricDefinition, Name, PlanDefinition, Text, Tier
+from agents.employee.ports import Isolation
+from contracts import Budget, CapabilityName, MetricDefinition, Name, PlanDefinition, Text, Tier, Workspace
 from governance.access import People
 from governance.approvals.rule import ApprovalRule
 from governance.policies import Policy
+from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.connections import HttpConnection, SqlConnection
 from runtime.capabilities.port import CapabilitySpec
 
@@ -28,6 +30,10 @@ class EmployeeNode:
     skills: tuple[Name, ...] = ()
     can: tuple[CapabilityName, ...] = ()
     manages: tuple[EmployeeNode, ...] = ()
+    isolation: Isolation = "shared"
+    """Whether it sits in a process of its own, where the engine has several."""
+    workspace: Workspace | None = None
+    """Files of its own, where it has any."""
 
     def everybody(self) -> Iterator[EmployeeNode]:
         """Yield this employee and everybody below, in reading order."""
@@ -81,6 +87,8 @@ class Organisation:
     model: Mapping[str, str] = field(default_factory=dict)
     views: Mapping[str, str] = field(default_factory=dict)
     """File that a connection names under `known` → its text, as it stood when the organisation was read."""
+    blackboard: Mapping[str, KeyRule] = field(default_factory=dict)
+    """Keys of the blackboard with a rule."""
     specs: Mapping[str, CapabilitySpec] = field(default_factory=dict)
     """Declarations of everything its employees can do."""
 

@@ -9,12 +9,36 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, field_validator
 
+from agents.employee.ports import Isolation
 from agents.organisation.declared import Declared, Duration, one_or_more
-from contracts import ApprovalMode, Budget, CapabilityName, Money, Name, Text
+from contracts import ApprovalMode, Budget, CapabilityName, Money, Name, Text, ValueType, Workspace
 from governance.access import Role
 from memory.buckets import year_fault
+from runtime.blackboard.rules import KEY, REPLACE, rule_named
 
 _Several = BeforeValidator(one_or_more)
+
+
+class WorkspaceEntry(Declared):
+    """Files of an employee's own; `true` stands for one within the limits of the settings."""
+
+    files: int | None = Field(default=None, ge=1)
+    """How many there may be at most."""
+    mib: int | None = Field(default=None, ge=1)
+    """How large they may be together, MiB."""
+
+    def workspace(self) -> Workspace:
+        """Return it as it crosses layers."""
+        return Workspace(files=self.files, total_bytes=None if self.mib is None else self.mib * 1_024 * 1_024)
+
+
+def _workspace(value: object) -> object:
+    """Return what `true` and `false` stand for, and limits as they are."""
+    if isinstance(value, bool):
+        return {} if value else None
+    if not isinstance(value, dict):
+        raise ValueError(f"`workspace` is `true`, or limits such as {{files: 200, mib: 20}}, not {value!r}")
+    return value
 
 
 class EmployeeEntry(Declared):
@@ -28,6 +52,10 @@ class EmployeeEntry(Declared):
     """Skills it carries out."""
     can: Annotated[tuple[CapabilityName, ...], _Several] = ()
     """Capabilities it may use."""
+    isolation: Isolation = "shared"
+    """`process`: on Ray it sits in a process of its own; `shared`: with others."""
+    workspace: Annotated[WorkspaceEntry | None, BeforeValidator(_workspace)] = None
+    """Files of its own, which lie in every slot that its orders get: `true`, or limits."""
     manages: tuple[EmployeeEntry, ...] = ()
     """Employees that report to it."""
 
@@ -127,6 +155,36 @@ class BudgetEntry(Declared):
         return Budget(seconds=self.seconds, tokens=self.tokens, money=self.money, steps=self.steps)
 
 
+class BoardEntry(Declared):
+    """A key of the blackboard; its rule alone is written as `best: max`."""
+
+    merge: str = Field(default=REPLACE, min_length=1, max_length=200)
+    """What becomes of what several write: `replace`, `append`, `max`, `union`, or an expression of `old` and `new`."""
+    type: ValueType = ValueType.ANY
+    """What may be written."""
+
+    @field_validator("merge")
+    @classmethod
+    def _is_known(cls, value: str) -> str:
+        rule_named(value)
+        return value
+
+    @property
+    def merges(self) -> bool:
+        """Whether nothing is lost when several write it at the same time."""
+        return self.merge != REPLACE
+
+
+def _board(value: object) -> object:
+    """Return the keys with their rules in full."""
+    if not isinstance(value, dict):
+        return value
+    for key in value:
+        if not isinstance(key, str) or not KEY.fullmatch(key):
+            raise ValueError(f"{key!r} is not a key of the blackboard; write letters, digits, `_`, `-` and `.`")
+    return {key: {"merge": rule} if isinstance(rule, str) else rule for key, rule in value.items()}
+
+
 class OrgFile(Declared):
     """The whole file."""
 
@@ -148,6 +206,8 @@ class OrgFile(Declared):
     """Everybody who may do anything here."""
     approvals: dict[Name, ApprovalEntry] = Field(default={})
     """Approval rules; `default` is for what names none."""
+    blackboard: Annotated[dict[str, BoardEntry], BeforeValidator(_board)] = Field(default={})
+    """Keys of the blackboard that several write; any other key is replaced by each write."""
     head: EmployeeEntry
     """The employee at the top."""
 

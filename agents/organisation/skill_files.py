@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from agents.organisation.declared import Declared, one_or_more, seconds
-from contracts import Name, Tier
+from contracts import Money, Name, Tier
 
 
 def _words(value: object) -> object:
@@ -76,12 +76,31 @@ def _step_fields(value: Any) -> Any:
     elif isinstance(ask, dict) and "within" in ask:
         step["ask"] = {**ask, "within_s": _seconds_or_as_is(ask["within"])}
         del step["ask"]["within"]
-    for name in ("after", "accept", "must_call", "inherit"):
+    for name in ("after", "accept", "must_call", "tools", "inherit"):
         if name in step:
             step[name] = one_or_more(step[name])
+    if isinstance(step.get("budget"), dict):
+        step["budget"] = _budget_fields(step["budget"])
     if isinstance(step.get("parallel"), list):
         step["parallel"] = [_step_fields(branch) for branch in step["parallel"]]
     return step
+
+
+def _budget_fields(given: dict[Any, Any]) -> dict[Any, Any]:
+    """Return a budget with its short forms written out: `seconds: 5min`, `money: 2 USD`."""
+    budget = dict(given)
+    if "seconds" in budget:
+        budget["seconds"] = _seconds_or_as_is(budget["seconds"])
+    if isinstance(budget.get("money"), str):
+        budget["money"] = _money_or_as_is(budget["money"])
+    return budget
+
+
+def _money_or_as_is(text: str) -> Any:
+    try:
+        return Money.parse(text)
+    except ValueError:
+        return text
 
 
 def _seconds_or_as_is(value: Any) -> Any:

@@ -18,7 +18,7 @@ from contracts import PlanDefinition
 from runtime.capabilities.port import CapabilitySpec
 
 _HEADER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?(.*)\Z", re.DOTALL | re.MULTILINE)
-_FILE_NAME = re.compile(r"^[\w./-]+\.(sql|py|j2|md|txt|yaml|yml|json)$")
+_FILE_NAME = re.compile(r"^[\w./-]+\.(sql|py|sh|j2|md|txt|yaml|yml|json)$")
 _STEP_ID = re.compile(r"(?:Two steps have the id |^)`?([a-z][a-z0-9_]*)`?(?:;| is both)")
 
 
@@ -117,14 +117,21 @@ class _SkillFiles:
             return step
         step = {**step, "with": self._arguments(step.get("use"), step.get("with"), path)} if "with" in step else step
         for name in ("otherwise", "compensate"):
-            other = step.get(name)
-            if isinstance(other, dict) and "with" in other:
-                use = other.get("use") or step.get("use")
-                step = {**step, name: {**other, "with": self._arguments(use, other["with"], (*path, name))}}
+            step = self._put_into_other(step, name, step.get("use"), path)
         if isinstance(step.get("parallel"), list):
             branches = enumerate(step["parallel"])
             step = {**step, "parallel": [self.put_into(branch, (*path, "parallel", n)) for n, branch in branches]}
         return step
+
+    def _put_into_other(self, step: dict[str, Any], name: str, use: Any, path: Path) -> dict[str, Any]:
+        """Return the step with files put into what it does otherwise, and into what that does otherwise."""
+        other = step.get(name)
+        if not isinstance(other, dict):
+            return step
+        use = other.get("use") or use
+        if "with" in other:
+            other = {**other, "with": self._arguments(use, other["with"], (*path, name))}
+        return {**step, name: self._put_into_other(other, "otherwise", use, (*path, name))}
 
     def _arguments(self, use: Any, arguments: Any, path: Path) -> Any:
         spec: CapabilitySpec | None = self._draft.specs.get(use) if isinstance(use, str) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -132,7 +133,14 @@ class _Builder:
             case "int" if len(text) < 100:
                 return int(text.replace("_", ""), 0 if text[:2] in ("0o", "0x") else 10)
             case "float" if len(text) < 100:
-                return float(text)
+                return self._float(node, text)
+        return text
+
+    def _float(self, node: yaml.Node, text: str) -> float | str:
+        value = float(text)
+        if math.isfinite(value):
+            return value
+        self._fault(node, f"`{text}` is too large a number.", "Write a smaller one, or put it in quotes as text.")
         return text
 
     def _line(self, node: yaml.Node) -> int:

@@ -8,15 +8,17 @@ from typing import TypeAlias
 from agents.employee.dispatch import Dispatcher
 from agents.employee.employee import Employee
 from agents.employee.ports import Cluster, Running, Staff
-from agents.employee.root import root_order
+from agents.employee.root import narrower, root_order
 from agents.employee.tree import find
-from contracts import Name, OrderId, StatusReport, TaskOrder
+from agents.workforce.shift import Send, Shift
+from contracts import Name, StatusReport, TaskOrder
 from runtime.capabilities.port import CapabilitySpec
 from runtime.clock import Clock
-from runtime.engine import Delegate, fold_order
+from runtime.engine import Delegate, accepted_order
 from runtime.errors import InvalidArguments
 from runtime.executor.port import ExecutionRun
 from runtime.ledger.port import Store
+from runtime.settings.groups import EngineSettings
 
 EngineFor: TypeAlias = Callable[[ExecutionRun, Delegate], Running]
 """Makes the step engine of one stretch: its appends carry the run's leases, it stops when the run is cancelled, and it
@@ -39,12 +41,14 @@ class InlineWorkforce:
         cluster_for: ClusterFor,
         clock: Clock,
         choose_skill: Callable[[str], Name] | None = None,
+        settings: EngineSettings | None = None,
     ) -> None:
         """Take over an organisation.
 
         Args:
             specs: the capabilities of this organisation.
             choose_skill: finds the skill for the words of a goal; without it a request has to name one.
+            settings: limits that plans are held against; the defaults without them.
         """
         self.staff = staff
         self._store = store
@@ -53,6 +57,7 @@ class InlineWorkforce:
         self._cluster_for = cluster_for
         self._clock = clock
         self._choose_skill = choose_skill
+        self._settings = settings or EngineSettings()
         self._employees: dict[Name, Employee] = {}
 
     @property
@@ -60,27 +65,38 @@ class InlineWorkforce:
         """Employees that had an order in this process, in the order of their first."""
         return tuple(self._employees)
 
-    async def run(self, run: ExecutionRun) -> StatusReport:
+    async def run(self, run: ExecutionRun, *, send: Send | None = None) -> StatusReport:
         """Carry the execution out from its root order, or go on where it stood.
+
+        With `send`, whose order it is carries it out where that sends it; else everybody does in this process.
 
         Raises:
             InvalidArguments: the request is another organisation's, or does not say what its plan needs.
             NotFound: there is no such skill.
         """
-        order = await self._recorded(run.root_order_id) or self._new_root(run)
-        shift = _Shift(self.employee, lambda delegate: self._engine_for(run, delegate))
-        delegate = Dispatcher(
-            self.staff, specs=self._specs, workforce=shift, cluster=self._cluster_for(run), store=self._store,
-            clock=self._clock,
+        order = await self._recorded(run) or self._new_root(run)
+        return await self.shift(run, send=send).begin(order)
+
+    def shift(self, run: ExecutionRun, *, send: Send | None = None) -> Shift:
+        """Return this process's part in a stretch of an execution."""
+        return Shift(
+            self.employee,
+            lambda delegate: self._engine_for(run, delegate),
+            lambda shift: Dispatcher(
+                self.staff, specs=self._specs, workforce=shift, cluster=self._cluster_for(run), store=self._store,
+                clock=self._clock, settings=self._settings,
+            ),
+            send=send,
         )  # fmt: skip
-        return await shift.begin(delegate, order)
 
     def employee(self, order: TaskOrder) -> Employee:
         """Return the employee an order is for, awake from now on."""
         self._own(order.organisation)
         node = find(self.staff.head, order.employee)
         if node.id not in self._employees:
-            self._employees[node.id] = Employee(node.id, staff=self.staff, store=self._store)
+            self._employees[node.id] = Employee(
+                node.id, staff=self.staff, store=self._store, settings=self._settings
+            )  # fmt: skip
         return self._employees[node.id]
 
     def _new_root(self, run: ExecutionRun) -> TaskOrder:
@@ -99,9 +115,13 @@ class InlineWorkforce:
             now=self._clock.now(),
         )
 
-    async def _recorded(self, order_id: OrderId) -> TaskOrder | None:
-        """Return the order that an earlier run began with, or None when none did."""
-        return fold_order(await self._store.ledger.read(str(order_id))).order
+    async def _recorded(self, run: ExecutionRun) -> TaskOrder | None:
+        """Return the order that an earlier run began with, under the budget of now, or None when none did."""
+        order = await accepted_order(self._store.ledger, str(run.root_order_id))
+        if order is None:
+            return None
+        budget = narrower(run.request.governance.budget, self.staff.budget)
+        return order.model_copy(update={"budget": budget})
 
     def _own(self, organisation: Name) -> None:
         if organisation != self.staff.name:
@@ -109,23 +129,3 @@ class InlineWorkforce:
                 f"This is the workforce of {self.staff.name}; it does no work for {organisation}.",
                 organisation=organisation,
             )
-
-
-class _Shift:
-    """The workforce during one stretch of an execution."""
-
-    def __init__(self, employee_of: Callable[[TaskOrder], Employee], engine_for: Callable[[Delegate], Running]) -> None:
-        self._employee_of = employee_of
-        self._engine_for = engine_for
-        self._delegate: Dispatcher | None = None
-
-    async def begin(self, delegate: Dispatcher, order: TaskOrder) -> StatusReport:
-        """Have the first order carried out; every order below it goes through `delegate`."""
-        self._delegate = delegate
-        return await delegate.carry_out(order)
-
-    async def deliver(self, order: TaskOrder) -> StatusReport:
-        """Hand the order to its employee."""
-        assert self._delegate is not None, "orders are delivered once the shift has begun"
-        employee = self._employee_of(order)
-        return await employee.carry_out(order, engine_for=self._engine_for, delegate=self._delegate)

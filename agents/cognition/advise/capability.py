@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from agents.cognition.advise.card import applicable, build_card, without_breaches
+from agents.cognition.advise.card import applicable, build_card, shown_of
+from agents.cognition.advise.left_out import LeftOut, Reason, not_offered, part
 from agents.cognition.advise.options import OptionsFile, parse_options
 from contracts import CardId, Effect, Json, Outcome, Parameter, Tier, ValueType
 from governance.approvals import DEFAULT_RULE, ApprovalGateway, ApprovalRule, CardView, rule_for
 from governance.policies import PolicyBook
 from runtime.canonical import clean
 from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, Waiting
-from runtime.errors import PermissionRefused
+from runtime.errors import InvalidArguments, PermissionRefused
+from runtime.ledger.port import NewEvent
 
 NOTHING_TO_DECIDE = "nothing_to_decide"
 """The outcome when only doing nothing applies: no card, nobody is asked."""
@@ -30,6 +32,7 @@ SPEC = CapabilitySpec(
         "actions": "array",
         "card": {"type": ["string", "null"]},
         "by": {"type": ["string", "null"]},
+        "not_offered": "array",
     },
     effect=Effect.READ,
     tier=Tier.COGNITIVE,
@@ -68,14 +71,12 @@ class AdviseCapability:
         options = parse_options(arguments["options"])
         roots = _roots(arguments, context)
         specs = self._specs()
-        offered, left_out = without_breaches(
-            applicable(options, roots), self._policies(), roots=roots, specs=specs, order=context.order
-        )
+        applies, order = applicable(options, roots), context.order
+        offered, left_out = part(applies, self._policies(), roots=roots, specs=specs, order=order)
         if len(offered) == 1:
-            return _result(NOTHING_TO_DECIDE)
-        card = build_card(
-            options, offered, self._rule(options), roots=roots, specs=specs, context=context, facts=left_out
-        )
+            return _nothing(left_out)
+        shown, rule = shown_of(options, offered), self._rule(options)
+        card = build_card(options, shown, rule, roots=roots, specs=specs, context=context, left_out=left_out)
         return Waiting((card.card_id,), (self._gateway.card_append(card),))
 
     def _rule(self, options: OptionsFile) -> ApprovalRule:
@@ -102,7 +103,23 @@ def _answer(view: CardView) -> CallResult:
         actions=[action.to_json() for action in option.actions] if option else [],
         card=view.card.card_id,
         by=view.decided_by,
+        left_out=not_offered(view.card.facts),
     )
+
+
+def _nothing(left_out: Sequence[LeftOut]) -> CallResult:
+    """Return that there is nothing to decide, and what could not be offered.
+
+    Raises:
+        InvalidArguments: an option is missing because its arguments do not fit: that is a fault of the plan's, and
+            nobody could decide what it was made to ask.
+    """
+    told = [each.to_json() for each in left_out]
+    if any(each.reason is Reason.UNFIT for each in left_out):
+        why = "; ".join(str(each).rstrip(".") for each in left_out)
+        raise InvalidArguments(f"No option that does something can be offered. {why}.", not_offered=list[Json](told))
+    events = (NewEvent("options.left_out", {"not_offered": list[Json](told)}),) if told else ()
+    return _result(NOTHING_TO_DECIDE, left_out=told, events=events)
 
 
 def _result(
@@ -112,5 +129,8 @@ def _result(
     actions: list[Json] | None = None,
     card: CardId | None = None,
     by: str | None = None,
+    left_out: Sequence[Mapping[str, Json]] = (),
+    events: Sequence[NewEvent] = (),
 ) -> CallResult:
-    return CallResult({"outcome": outcome, "option": option, "actions": actions or [], "card": card, "by": by})
+    given = {"outcome": outcome, "option": option, "actions": actions or [], "card": card, "by": by}
+    return CallResult({**given, "not_offered": [dict(each) for each in left_out]}, events=events)

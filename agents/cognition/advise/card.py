@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agents.cognition.advise.bound import Binder
-from agents.cognition.advise.options import MOST_OPTIONS, ActionTemplate, OptionsFile, OptionTemplate
-from contracts import Action, CardId, CardKind, Confidence, DecisionCard, Effect, Json, Option, TaskOrder, ValueType
+from agents.cognition.advise.left_out import LeftOut, bound, facts_of
+from agents.cognition.advise.options import MOST_OPTIONS, OptionsFile, OptionTemplate
+from contracts import CardId, CardKind, Confidence, DecisionCard, Effect, Json, Option, ValueType
 from governance.approvals import ApprovalRule, mode_of
-from governance.approvals.matching import action_of
-from governance.policies import PolicyBook, PolicyRequest
 from runtime.bindings import resolve
 from runtime.capabilities.port import CallContext, CapabilitySpec
 from runtime.errors import InvalidArguments
@@ -19,42 +18,20 @@ _WEAKEST_FIRST = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
 
 def applicable(options: OptionsFile, roots: Mapping[str, Json]) -> list[OptionTemplate]:
-    """Return the options whose condition holds, in their order; doing nothing is always one, and three are the most.
+    """Return the options whose condition holds, in their order; doing nothing is always one.
 
     Raises:
         InvalidArguments: a condition names something that is not there.
         ExpressionFailed: a condition could not be worked out; an option is never dropped for that.
     """
     nothing = options.nothing
-    chosen = [option for option in options.options if option is not nothing and _applies(option, roots)]
-    chosen = chosen[: MOST_OPTIONS - 1]
-    return [option for option in options.options if option is nothing or option in chosen]
+    return [option for option in options.options if option is nothing or _applies(option, roots)]
 
 
-def without_breaches(
-    offered: Sequence[OptionTemplate],
-    policies: PolicyBook,
-    *,
-    roots: Mapping[str, Json],
-    specs: Mapping[str, CapabilitySpec],
-    order: TaskOrder,
-) -> tuple[list[OptionTemplate], dict[str, Json]]:
-    """Return the options that no policy forbids, and why the others are left out, as facts of the card.
-
-    The gate judges again when an action is carried out; here it only keeps a person from approving what cannot be done.
-    """
-    kept: list[OptionTemplate] = []
-    left_out: dict[str, Json] = {}
-    for option in offered:
-        breaches = (policies.violated_by(_as_request(_action(each, roots, specs), order)) for each in option.do)
-        breach = next((found for found in breaches if found is not None), None)
-        if breach is None:
-            kept.append(option)
-            continue
-        text = breach.policy.text
-        words = text if isinstance(text, str) else text.get(order.language) or text.get("en") or breach.policy.name
-        left_out[f"not offered: {option.id}"] = {"value": words, "source": f"rules/{breach.policy.name}.yaml"}
-    return kept, left_out
+def shown_of(options: OptionsFile, offered: Sequence[OptionTemplate]) -> list[OptionTemplate]:
+    """Return those that find room on a card: the first ones, and doing nothing."""
+    room = [option for option in offered if option is not options.nothing][: MOST_OPTIONS - 1]
+    return [option for option in offered if option is options.nothing or option in room]
 
 
 def build_card(
@@ -65,7 +42,7 @@ def build_card(
     roots: Mapping[str, Json],
     specs: Mapping[str, CapabilitySpec],
     context: CallContext,
-    facts: Mapping[str, Json] | None = None,
+    left_out: Sequence[LeftOut] = (),
 ) -> DecisionCard:
     """Return the card with every text filled and every action exactly as it will be carried out."""
     order = context.order
@@ -83,7 +60,7 @@ def build_card(
         impact=binder.text(options.impact),
         options=shown,
         evidence=binder.evidence(),
-        facts={**binder.facts, **(facts or {})},
+        facts={**binder.facts, **facts_of(left_out)},
         policy=rule.name,
         mode=mode_of(rule, order.approval_mode),
         who=rule.who,
@@ -96,7 +73,7 @@ def build_card(
 
 
 def _option(template: OptionTemplate, binder: Binder, specs: Mapping[str, CapabilitySpec], most: Confidence) -> Option:
-    actions = tuple(_action(action, binder.roots, specs) for action in template.do)
+    actions = tuple(bound(action, binder.roots, specs) for action in template.do)
     final = any(action.effect is Effect.IRREVERSIBLE for action in actions)
     return Option(
         id=template.id,
@@ -107,30 +84,8 @@ def _option(template: OptionTemplate, binder: Binder, specs: Mapping[str, Capabi
         reversible=template.reversible and not final,
         confidence=_confidence(template, binder.roots, most),
         actions=actions,
-        undo=tuple(_action(action, binder.roots, specs) for action in template.undo),
+        undo=tuple(bound(action, binder.roots, specs) for action in template.undo),
     )
-
-
-def _action(template: ActionTemplate, roots: Mapping[str, Json], specs: Mapping[str, CapabilitySpec]) -> Action:
-    spec = specs.get(template.use)
-    if spec is None:
-        known = ", ".join(sorted(specs))
-        raise InvalidArguments(f"An option uses {template.use}, which is no capability; there is: {known}.")
-    arguments = resolve(template.arguments, roots)
-    return action_of(spec, template.by, arguments if isinstance(arguments, dict) else {})
-
-
-def _as_request(action: Action, order: TaskOrder) -> PolicyRequest:
-    """Return the action as the gate will see it when its employee carries it out."""
-    facts: dict[str, Json] = {
-        "employee": action.by,
-        "skill": None,
-        "requested_by": order.requested_by,
-        "known_at": order.known_at.isoformat() if order.known_at else None,
-        "context": order.context,
-        "inputs": action.arguments,
-    }
-    return PolicyRequest(action.use, action.arguments, action.effect, facts)
 
 
 def _applies(option: OptionTemplate, roots: Mapping[str, Json]) -> bool:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from contracts import CapabilityName, Json, Name, StepId, Text
 from runtime.errors import InvalidArguments
+from runtime.plain_words import in_plain_words
 
 DENY = "deny"
 """What a person types for a no to every option; no option can be called that."""
@@ -100,7 +101,8 @@ def parse_options(options: Json) -> OptionsFile:
     try:
         read = OptionsFile.model_validate(options)
     except ValidationError as error:
-        faults = [f"{'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}" for fault in error.errors()]
+        places = [(".".join(map(str, fault["loc"])) or "the file", fault) for fault in error.errors()]
+        faults = [f"{place}: {in_plain_words(fault)}" for place, fault in places]
         raise InvalidArguments(f"{name} cannot be used. {'; '.join(faults)}.", faults=list[Json](faults)) from None
     if any(option.id == DENY for option in read.options):
         raise InvalidArguments(f"{name} cannot be used. {DENIES}", faults=[DENIES])

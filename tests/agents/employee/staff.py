@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents.employee.dispatch import Dispatcher
-from agents.employee.ports import Cluster, Workforce
+from agents.employee.ports import Cluster, Isolation, Workforce
 from contracts import (
     Budget,
     Effect,
@@ -22,6 +22,7 @@ from contracts import (
     TaskOrder,
     Tier,
     ValueType,
+    Workspace,
 )
 from runtime.capabilities.port import CapabilitySpec
 
@@ -36,6 +37,8 @@ class FakeNode:
     skills: Sequence[str] = ()
     can: Sequence[str] = ()
     manages: Sequence[FakeNode] = ()
+    isolation: Isolation = "shared"
+    workspace: Workspace | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,10 @@ def explain(**more: object) -> PlanDefinition:
 def department(plan: PlanDefinition | None = None) -> FakeStaff:
     desk = FakeNode(
         "desk", skills=("explain",),
-        manages=(FakeNode("analyst", can=("flights.query", "echo")), FakeNode("notifier", can=("desk.waive",))),
+        manages=(
+            FakeNode("analyst", can=("flights.query", "echo"), workspace=Workspace(files=5)),
+            FakeNode("notifier", can=("desk.waive",)),
+        ),
     )  # fmt: skip
     middle = FakeNode("middle", manages=(desk,))
     other = FakeNode("other-desk", skills=("review",), manages=(FakeNode("other-analyst", can=("flights.query",)),))

@@ -6,10 +6,23 @@ import pytest
 
 from agents.employee.dispatch import Dispatcher
 from agents.employee.report import SPEC
-from contracts import Effect, Json, Step, TaskOrder, Tier
+from contracts import Alternative, Effect, Json, PlanDefinition, Step, TaskOrder, Tier, Workspace
 from runtime.bindings import resolve
+from runtime.capabilities.port import CapabilitySpec
 from runtime.errors import InvalidArguments, NotFound, PermissionRefused
-from tests.agents.employee.staff import NO_STORE, SPECS, FakeClock, Recorder, department, dispatcher, order
+from tests.agents.employee.staff import (
+    NO_STORE,
+    SPECS,
+    FakeClock,
+    FakeNode,
+    FakeSkill,
+    FakeStaff,
+    Recorder,
+    department,
+    dispatcher,
+    order,
+    spec,
+)
 
 
 def child(step: Step, arguments: dict[str, Json], parent: TaskOrder | None = None, **more: Any) -> TaskOrder:
@@ -30,6 +43,35 @@ def test_a_step_without_a_skill_becomes_an_order_of_one_step() -> None:
         "analyst", "do", "flights.query", Tier.EXECUTION, ("data",)
     )  # fmt: skip
     assert bound(given) == {"sql": sql, "at": "2013"}
+
+
+@pytest.mark.anyio
+async def test_an_order_in_a_slot_wants_of_a_node_what_every_step_of_its_plan_wants() -> None:
+    def specs(name: str, **more: object) -> CapabilitySpec:
+        return spec(name, Tier.EXECUTION, **more)
+
+    known = {
+        "shell": specs("shell", needs=("network",)),
+        "browser.read": specs("browser.read", labels=("browser",), needs=("network",)),
+        "flights.query": SPECS["flights.query"],
+    }
+    plan = PlanDefinition(
+        steps=(
+            Step(id="page", use="browser.read"),
+            Step(id="rows", use="shell", otherwise=Alternative(use="flights.query")),
+        )
+    )
+    staff = FakeStaff(
+        FakeNode("head", skills=("look",), can=tuple(known)), {"look": FakeSkill("look", plan, tier=Tier.EXECUTION)}
+    )
+    cluster = Recorder()
+    given = order().model_copy(update={"employee": "head", "plan": plan, "tier": Tier.EXECUTION, "labels": ("own",)})
+
+    handing = Dispatcher(staff, specs=known, workforce=Recorder(), cluster=cluster, store=NO_STORE, clock=FakeClock())
+    await handing.carry_out(given)
+
+    assert cluster.orders[0].labels == ("own", "browser", "data")
+    assert cluster.orders[0].needs == ("network",)
 
 
 def test_values_that_hold_braces_are_not_bound_again() -> None:
@@ -140,3 +182,9 @@ def test_cognitive_capabilities_of_the_program_are_everybodys() -> None:
     maker = Dispatcher(department(), specs=specs, workforce=Recorder(), cluster=Recorder(), store=NO_STORE,
                        clock=FakeClock())  # fmt: skip
     assert maker.order_for(order(), Step(id="s", by="notifier", use="report"), {}, index=None, learnt=None).employee
+
+
+def test_an_order_for_a_slot_brings_the_workspace_of_its_employee_and_no_other_does() -> None:
+    given = child(Step(id="s", by="analyst", use="flights.query"), {"sql": "select 1", "at": "2013"})
+    assert given.workspace == Workspace(files=5)
+    assert order().workspace is None

@@ -36,7 +36,10 @@ def test_a_skill_further_down_is_handed_down_one_level() -> None:
 def test_every_missing_parameter_is_named_with_its_meaning_and_how_to_pass_it() -> None:
     with pytest.raises(InvalidArguments) as caught:
         root("explain")
-    assert "- origin: Airport code (string). For example EWR. Pass it as `--with origin=value`." in caught.value.message
+    assert (
+        "- origin: Airport code (string). For example EWR. Pass it as `--with origin=value` or in `parameters`."
+        in caught.value.message
+    )
 
 
 def test_the_day_and_the_moment_are_those_of_the_organisation() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import yaml
 
 from agents.organisation import FileRefused, Organisation, bundle, check, load, load_bundle
-from contracts import StepMode, Tier
+from contracts import Effect, StepMode, Tier, Workspace
 from runtime.capabilities.port import CapabilitySpec
 from runtime.errors import NotFound, OrganisationFaulty
 
@@ -174,3 +175,35 @@ def test_five_thousand_employees_are_checked_in_seconds(organisation: Path, buil
 
     assert report.ok
     assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("true", Workspace()),
+        ("false", None),
+        ("{files: 20, mib: 5}", Workspace(files=20, total_bytes=5 * 1_024 * 1_024)),
+    ],
+)
+def test_an_employee_owns_the_workspace_that_is_written_down(
+    organisation: Path, builtin: Specs, written: str, meant: Workspace | None
+) -> None:
+    file, right = organisation / "org.yaml", "can: [flights.query, python]"
+    file.write_text(file.read_text().replace(right, f"{right}\n          workspace: {written}"))
+
+    loaded = load(organisation, builtin=builtin, environ={})
+
+    assert loaded.employees["analyst"].workspace == meant
+
+
+def test_a_built_in_effect_needs_a_rule_of_approval_only_where_somebody_may_use_it(
+    organisation: Path, builtin: Mapping[str, CapabilitySpec]
+) -> None:
+    online = replace(builtin["python"], name="python.online", effect=Effect.IRREVERSIBLE, policy="network")
+    org = organisation / "org.yaml"
+
+    assert check(organisation, builtin={**builtin, online.name: online}, environ={}).ok
+
+    org.write_text(org.read_text().replace("can: [", "can: [python.online, ", 1))
+    (fault,) = check(organisation, builtin={**builtin, online.name: online}, environ={}).faults
+    assert "`python.online` is irreversible and org.yaml has no approval rule `network`" in fault.what

@@ -42,7 +42,9 @@ def test_every_value_has_its_line() -> None:
     assert source.line(("a", "b", "deeper")) == 6
 
 
-@pytest.mark.parametrize("text", ["[" * 2_000, "a: &x [*x]", "{" * 500, "a\0: 1", "- a\nb: 1", "? [a]\n: b"])
+@pytest.mark.parametrize(
+    "text", ["[" * 2_000, "a: &x [*x]", "{" * 500, "a\0: 1", "- a\nb: 1", "? [a]\n: b", "a: 1e400"]
+)
 def test_odd_files_are_faults_and_nothing_else(text: str) -> None:
     assert read_yaml("f", text).faults
 

@@ -1,0 +1,50 @@
+"""One Ray on this machine for all tests here.
+
+The tests share it, so all of them belong to one group of pytest-xdist and run in one process.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crash.office import desk
+
+__all__ = ["desk"]
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install 'silicon-org[ray]'")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.xdist_group("ray"))
+            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning"))
+
+
+@pytest.fixture(scope="session")
+def ray_cluster() -> Iterator[Any]:
+    """A node with two cores, to which tests may add others; this process is connected."""
+    os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO="0")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import ray
+        from ray.cluster_utils import Cluster
+
+        head = {"num_cpus": 2, "object_store_memory": STORE, "include_dashboard": False}
+        cluster = Cluster(initialize_head=True, head_node_args=head)
+        ray.init(cluster.address, logging_level="ERROR", log_to_driver=False)
+        yield cluster
+        ray.shutdown()
+        cluster.shutdown()
+
+
+STORE = 80 * 1024 * 1024
+ON_RAY = {"workforce.engine": "ray", "executor.lease_s": 3.0, "executor.renew_s": 0.5}

@@ -1,0 +1,75 @@
+"""A Ray that was started with a command ends with it, whatever ends the command."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.crash.lives import ROOT, copy_organisation
+from tests.crash.person import ask_desk
+
+pytestmark = [pytest.mark.timeout(180), pytest.mark.thorough]
+
+
+@pytest.fixture
+def command(tmp_path: Path, desk: int) -> Iterator[subprocess.Popen[str]]:
+    """`silicon run` with a Ray of its own, in the middle of a payment."""
+    ask_desk(desk, "/begin", {})
+    ask_desk(desk, "/hold", {"path": "/accounts/first"})
+    copy_organisation(tmp_path / "organisation", desk)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SILICON_", "RAY_"))}
+    words = ["run", str(tmp_path / "organisation"), "Close.", "--skill", "close-month", "--as", "ann"]
+    process = subprocess.Popen(
+        [str(Path(sys.executable).with_name("silicon")), *words, "--engine", "ray"],
+        env={**kept, "SILICON_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        ask_desk(desk, "/await/accounts/second", within_s=120)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_of_a_local_ray_is_left(command: subprocess.Popen[str], sent: signal.Signals) -> None:
+    started = _processes_of(command.pid)
+    assert any("raylet" in " ".join(each.info["cmdline"] or ()) for each in started)
+
+    command.send_signal(sent)
+    command.communicate(timeout=60)
+    _, alive = psutil.wait_procs(started, timeout=30)
+
+    assert alive == []
+    left = list(Path(tempfile.gettempdir()).glob(f"silicon-ray-{command.pid}-*"))
+    assert left == [] or sent is signal.SIGKILL  # the next start removes it then
+    for folder in left:
+        _remove_as_the_next_start(folder)
+
+
+def _processes_of(pid: int) -> list[psutil.Process]:
+    """Return every process below the command, whose parents may have gone."""
+    found: dict[int, psutil.Process] = {}
+    with suppress(psutil.NoSuchProcess):
+        for process in psutil.Process(pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                process.info = {"cmdline": process.cmdline()}
+                found[process.pid] = process
+    return list(found.values())
+
+
+def _remove_as_the_next_start(folder: Path) -> None:
+    from agents.workforce.ray.actors import remove_left
+
+    remove_left()
+    assert not folder.exists()
