@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 
 from agents.organisation import check
+from console.archiving import Archiving
+from console.budgets import NO_BUDGET
+from console.clustering import Clustering
 from console.deciding import Deciding
+from console.events import events_in
+from console.evidence import Evidence
 from console.keeping import Keeping
+from console.listing import Listing
 from console.ports import AnyId, Application, Watch
 from console.resources import Resources
 from console.running import Running
+from console.serving import Serving
 from console.views import (
     AuditResult,
     CardStanding,
@@ -27,10 +34,11 @@ from console.views import (
     RunOptions,
     SensorRow,
     SensorsOutcome,
+    Submitted,
 )
 from console.watching import Watching
 from console.wiring import all_builtin_specs
-from contracts import CardId, Event, ExecutionId, Id, MetricDefinition, OrderState, Question, QuestionId
+from contracts import CardId, Event, ExecutionId, Id, MetricDefinition, Question, QuestionId
 from runtime.clock import Clock
 from runtime.settings.load import Settings
 
@@ -45,12 +53,13 @@ async def open_application(settings: Settings, clock: Clock | None = None) -> As
         await resources.close()
 
 
-class SiliconApplication:
+class SiliconApplication(Serving, Archiving, Evidence, Clustering):
     """The port `Application`. Deadlines that passed are judged before anything is read or run."""
 
     def __init__(self, resources: Resources) -> None:
-        self._resources = resources
+        super().__init__(resources)
         self._running = Running(resources)
+        self._listing = Listing(resources)
         self._deciding = Deciding(resources)
         self._watching = Watching(resources, self._running)
         self._keeping = Keeping(resources)
@@ -77,36 +86,83 @@ class SiliconApplication:
         await self._deciding.judge_deadlines()
         return await self._running.run(folder, options, watch=watch)
 
-    async def resume(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
+    async def submit(self, folder: Path, options: RunOptions) -> Submitted:
+        """Record a goal; runs nothing."""
+        return await self._running.submit(folder, options)
+
+    async def resume(
+        self, execution_id: ExecutionId, *, watch: Watch, by: str | None = None, budget: Mapping[str, str] = NO_BUDGET
+    ) -> ExecutionOutcome:
         """Go on where it stood."""
         await self._deciding.judge_deadlines()
-        return await self._running.resume(execution_id, watch=watch)
+        return await self._running.resume(execution_id, watch=watch, by=by, budget=budget)
 
-    async def cancel(self, execution_id: ExecutionId, *, by: str | None) -> ExecutionOutcome:
-        """Cancel the execution and everything below it."""
-        outcome = await self._running.cancel(execution_id, by=by)
-        if outcome.state is OrderState.CANCELLED:
-            await self._deciding.withdraw(execution_id, "the execution was cancelled")
-        return outcome
+    async def go_on(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
+        """Go on with what was just decided or answered."""
+        await self._deciding.judge_deadlines()
+        return await self._running.go_on(execution_id, watch=watch)
+
+    async def request_resume(
+        self, execution_id: ExecutionId, *, by: str | None, budget: Mapping[str, str] = NO_BUDGET
+    ) -> None:  # fmt: skip
+        """Record that an execution is to go on; runs nothing."""
+        await self._running.request_resume(execution_id, by=by, budget=budget)
+
+    async def request_cancel(self, execution_id: ExecutionId, *, by: str | None, branch: str | None = None) -> None:
+        """Record that an execution, or one branch of it, is to stop; stops nothing itself."""
+        await self._running.request_cancel(execution_id, by=by, branch=branch)
+
+    async def home_of(self, organisation: str) -> Path:
+        """Return the folder of an organisation."""
+        return await self._running.home_of(organisation)
+
+    async def cancel(self, execution_id: ExecutionId, *, by: str | None, branch: str | None = None) -> ExecutionOutcome:
+        """Cancel the execution and everything below it, or one branch of it."""
+        return await self._running.cancel(execution_id, by=by, branch=branch)
 
     async def executions(self, *, organisation: str | None, limit: int) -> Sequence[ExecutionRow]:
         """Return executions, newest first."""
         await self._deciding.judge_deadlines()
-        return await self._running.executions(organisation=organisation, limit=limit)
+        return await self._listing.executions(organisation=organisation, limit=limit)
 
     async def show(self, execution_id: ExecutionId) -> ExecutionTree:
         """Return the tree of orders with every step."""
         await self._deciding.judge_deadlines()
         return await self._running.show(execution_id)
 
-    def events(self, execution_id: ExecutionId | None, *, after: int, follow: bool) -> AsyncIterator[Event]:
+    def events(self, execution_id: ExecutionId | None, *, after: int, follow: bool) -> AsyncGenerator[Event, None]:
         """Give events of one execution or of all."""
-        return self._running.events(execution_id, after=after, follow=follow)
+        return events_in(self._resources, execution_id, after=after, follow=follow)
+
+    async def page(
+        self, *, organisation: str | None, before: ExecutionId | None, limit: int
+    ) -> Sequence[ExecutionRow]:  # fmt: skip
+        """Return executions, newest first."""
+        return await self._listing.executions(organisation=organisation, limit=limit, before=before)
+
+    async def row(self, execution_id: ExecutionId) -> ExecutionRow:
+        """Return one execution as a list shows it."""
+        return await self._listing.row(execution_id)
+
+    async def outcome(self, execution_id: ExecutionId) -> ExecutionOutcome:
+        """Return how an execution stands, with what it found and waits for."""
+        return await self._listing.outcome(execution_id)
 
     async def ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
         """Return all ids of one kind in the ledger, oldest first."""
         store = await self._resources.store()
         return [kind(stream) for stream in await store.ledger.streams(kind.KIND)]
+
+    async def pruned_ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
+        """Return all ids of one kind that were pruned from the ledger, oldest first."""
+        store = await self._resources.store()
+        told = [
+            event.data or {}
+            for each in await store.ledger.streams("pruning")
+            for event in await store.ledger.read(each)
+        ]
+        streams = sorted(str(data.get("stream")) for data in told)
+        return [kind(stream) for stream in streams if stream.startswith(f"{kind.KIND}/")]
 
     async def execution_of(self, order_or_card: Id) -> ExecutionId:
         """Return the execution that an order, card or question belongs to."""
@@ -131,9 +187,9 @@ class SiliconApplication:
         await self._deciding.judge_deadlines()
         return await self._deciding.decide(card_id, option=option, reason=reason, by=by)
 
-    async def questions(self) -> Sequence[Question]:
+    async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
         """Return open questions, oldest first."""
-        return await self._deciding.questions()
+        return await self._deciding.questions(organisation=organisation)
 
     async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:
         """Write the answer and return the execution that waits for it."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Sequence
+from contextlib import suppress
 
 from pydantic import ValidationError
 
 from console.resources import Resources
 from console.standing import card_standing, with_person
+from console.system_user import system_user
 from console.typed import refused
 from console.views import CardStanding
-from contracts import CardId, CardKind, ExecutionId, Id, Question, QuestionId
+from contracts import CardId, ExecutionId, Id, Question, QuestionId
 from governance.access import People
 from governance.approvals import ApprovalGateway, CardView, fold_card
+from governance.approvals.card import option_of
+from governance.approvals.effect_cards import HAPPENED
+from governance.approvals.gateway import LAST_OF_OPEN
+from governance.errors import CardClosed, IllegalTransition
 from runtime.errors import NotFound
 
 
@@ -25,21 +30,20 @@ class Deciding:
 
     async def judge_deadlines(self) -> None:
         """Let every deadline that has passed have its effect; without a server, each command does it."""
-        store = await self._resources.store()
-        names = {(await self._card(stream)).card.organisation for stream in await self._open_streams()}
-        for name in sorted(names):
-            gateway = ApprovalGateway(store, self._resources.clock, People(()), name)
-            await gateway.judge_deadlines(self._resources.clock.now())
+        await (await self._resources.asked()).judge_deadlines()
 
     async def cards(self, *, all_: bool) -> Sequence[CardStanding]:
         """Return open cards, the nearest deadline first; with `all_` closed ones too."""
         store = await self._resources.store()
         streams = await store.ledger.streams("card") if all_ else await self._open_streams()
-        views = [await self._card(stream) for stream in streams]
-        shown = sorted(
-            (view for view in views if all_ or view.is_open), key=lambda view: (not view.is_open, view.deadline)
-        )
-        return [await self._standing(view) for view in shown]
+        shown: list[tuple[CardView, CardStanding]] = []
+        for stream in streams:
+            with suppress(NotFound, IllegalTransition):  # pruned since it was listed, or erased in part
+                view = await self._card(stream)
+                if all_ or view.is_open:
+                    shown.append((view, await self._standing(view)))
+        shown.sort(key=lambda pair: (not pair[0].is_open, pair[0].deadline))
+        return [standing for _, standing in shown]
 
     async def card(self, card_id: CardId) -> CardStanding:
         """Return one card; raise NotFound when there is none."""
@@ -51,53 +55,45 @@ class Deciding:
         await self._ready(view.card.execution_id)
         people = await self._people(view.card.execution_id)
         gateway = ApprovalGateway(await self._resources.store(), self._resources.clock, people, view.card.organisation)
-        gateway.check_right(view, people.acting(by, getpass.getuser()))
+        gateway.check_right(view, people.acting(by, system_user()))
 
     async def decide(self, card_id: CardId, *, option: str | None, reason: str, by: str | None) -> CardStanding:
         """Write a decision; see the port."""
         view = await self._card(card_id)
+        await self._require_true(view, option)
         people = await self._people(view.card.execution_id)
         gateway = ApprovalGateway(await self._resources.store(), self._resources.clock, people, view.card.organisation)
         try:
             decided = await gateway.decide(
                 card_id,
-                person=people.acting(by, getpass.getuser()),
+                person=people.acting(by, system_user()),
                 approve=option is not None,
                 option=option,
                 reason=reason,
-                via=f"cli by {getpass.getuser()}",
+                via=f"cli by {system_user()}",
                 shown_sha256=view.card_sha256,
             )
         except ValidationError as error:
-            raise refused(error, {"reason": "--reason"}) from None
+            raise refused(error, {"reason": "The reason"}) from None
         return await self._standing(decided)
 
-    async def withdraw(self, execution_id: ExecutionId, reason: str) -> None:
-        """Take back every open card of an execution that will not go on.
-
-        A card in doubt stays: whether an effect happened still has to be found out.
-        """
-        store = await self._resources.store()
-        for stream in await self._open_streams():
-            view = await self._card(stream)
-            if view.is_open and view.card.execution_id == execution_id and view.card.kind is not CardKind.IN_DOUBT:
-                gateway = ApprovalGateway(store, self._resources.clock, People(()), view.card.organisation)
-                await gateway.withdraw(view.card.card_id, reason)
-
-    async def questions(self) -> Sequence[Question]:
-        """Return open questions, oldest first."""
+    async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
+        """Return open questions, of one organisation or of all, oldest first."""
         executor, desk = await self._resources.executor(), await self._resources.questions()
-        return [
-            with_person(each, await self._resources.people_to_show(await executor.view(each.execution_id)))
-            for each in await desk.open_questions()
-        ]
+        asked = []
+        for question in await desk.open_questions():
+            with suppress(NotFound):  # its execution was pruned since it was listed
+                view = await executor.view(question.execution_id)
+                if organisation in (None, view.request.organisation):
+                    asked.append(with_person(question, await self._resources.people_to_show(view)))
+        return asked
 
     async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:
         """Write the answer and return the execution that waits for it; see the port."""
         desk = await self._resources.questions()
         question = await desk.get(question_id)
         people = await self._people(question.execution_id)
-        await desk.answer(question_id, value, person=people.acting(by, getpass.getuser()), people=people)
+        await desk.answer(question_id, value, person=people.acting(by, system_user()), people=people)
         return question.execution_id
 
     async def execution_of(self, named: Id) -> ExecutionId:
@@ -112,6 +108,26 @@ class Deciding:
         executor = await self._resources.executor()
         execution = await executor.view(view.card.execution_id)
         return card_standing(view, await self._resources.people_to_show(execution))
+
+    async def _require_true(self, view: CardView, option: str | None) -> None:
+        """Return when what the option promises can follow: of cancelled work nothing is done again.
+
+        Its open card gives way to one that says so as soon as somebody works on the execution; until then, and where
+        the execution was stopped before that, a person is told.
+        """
+        execution = await (await self._resources.executor()).view(view.card.execution_id)
+        chosen = option_of(view.card, option)
+        if execution.cancel_requested_by is None or not view.is_open or chosen is None:
+            return
+        over = execution.report is not None
+        if chosen.actions or (over and chosen.id == HAPPENED):
+            then = "nothing is taken back any more either; do that by hand" if over else "another card takes its place"
+            raise CardClosed(
+                f"{execution.execution_id} was cancelled: {chosen.id} on {view.card.card_id} would not be carried out, "
+                f"and {then}. Nothing was changed.",
+                card=view.card.card_id,
+                execution_id=execution.execution_id,
+            )
 
     async def _ready(self, execution_id: ExecutionId) -> None:
         """Return when what is decided can be carried out; raise why not, before anything is written."""
@@ -132,4 +148,4 @@ class Deciding:
 
     async def _open_streams(self) -> Sequence[str]:
         store = await self._resources.store()
-        return await store.ledger.streams("card", last_types=("card.raised", "card.decided", "card.escalated"))
+        return await store.ledger.streams("card", last_types=LAST_OF_OPEN)

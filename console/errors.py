@@ -6,12 +6,16 @@ InvalidArguments
 ├── UnknownOption  the card has no such option                         (choose one of those listed)
 ├── FolderNotMade  `init` or `--to` cannot write there               (choose another place)
 ├── FolderInUse    `init` would write over what is there               (choose another folder)
-└── SkillUnclear   no skill fits the goal, or several do               (name one with --skill)
+└── SkillUnclear   no skill fits the goal, or several do               (name one)
+NotFound
+└── Pruned         there was an execution of that name                 (nothing: it is gone for good)
 """
 
 from __future__ import annotations
 
-from runtime.errors import InvalidArguments
+from contracts import ExecutionId
+from runtime.errors import InvalidArguments, NotFound
+from runtime.keeping.results import Gone
 
 
 class UnknownId(InvalidArguments):
@@ -48,3 +52,22 @@ class FolderInUse(InvalidArguments):
     """The folder holds something already, which is never written over."""
 
     code = "FOLDER_IN_USE"
+
+
+class Pruned(NotFound):
+    """The execution was pruned; what its tombstone tells is in the facts."""
+
+    code = "EXECUTION_PRUNED"
+
+
+def pruned(execution_id: ExecutionId, gone: Gone) -> Pruned:
+    """Return the error for an execution that was pruned."""
+    return Pruned(
+        f"{execution_id} was pruned at {gone.at:%Y-%m-%d %H:%M} UTC, with {gone.events} events of its own: "
+        f"{gone.reason}. It is gone for good.",
+        execution_id=execution_id,
+        organisation=gone.organisation,
+        at=gone.at.isoformat(),
+        reason=gone.reason,
+        events=gone.events,
+    )

@@ -27,10 +27,11 @@ def choose(kind: type[AnyId], typed: str, known: Sequence[AnyId]) -> AnyId:
     if len(found) == 1:
         return found[0]
     if not found:
+        few = f" Type at least {LEAST_LETTERS} letters of an id." if len(wanted) < LEAST_LETTERS else ""
         newest = [str(each) for each in known[-3:]][::-1]
         near = f" The newest: {', '.join(newest)}." if newest else f" There is no {kind.KIND} yet."
         raise UnknownId(
-            f"No {kind.KIND} is called {typed!r}.{near}",
+            f"No {kind.KIND} is called {typed!r}.{few}{near}",
             typed=typed,
             kind=kind.KIND,
             count=0,

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from agents.organisation import Organisation
+from cluster import driver_for
+from console.browser import opens_pages, slot_browser
 from console.doctor import examine
+from console.doctor_connections import connections_of
 from console.resources import Resources
 from console.views import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
-from console.wiring import driver_for, folder_of
-from runtime.capabilities.connections import DuckdbConnection, HttpConnection, SqliteConnection
+from console.wiring import folder_of
+from runtime.bus import look_at_redis
 from runtime.errors import LedgerError, NotFound, SiliconError
-from runtime.ledger import address, status, upgrade
+from runtime.executor.presence import servers
+from runtime.keeping import pruned_events
+from runtime.ledger import address, embedded_file, status, upgrade
 
 
 class Keeping:
@@ -28,16 +33,17 @@ class Keeping:
             raise NotFound(
                 "There is no ledger to verify: the database is empty or missing. Look at ledger.url and home."
             )
-        ledger = (await self._resources.store()).ledger
+        store = await self._resources.store()
+        ledger = store.ledger
         faults = await ledger.verify()
         found = (AuditFinding(fault.stream, fault.version, fault.position, fault.what) for fault in faults)
         try:
-            events = await ledger.head()
+            events, pruned = await ledger.head(), await pruned_events(store)
         except LedgerError:
             if not faults:
                 raise
-            events = 0  # what was found has taken the head with it
-        return AuditResult(events, tuple(found))
+            events, pruned = 0, 0  # what was found has taken the head with it
+        return AuditResult(events, tuple(found), pruned)
 
     async def database(self) -> DatabaseStatus:
         """Tell which database this is and how its schema stands; changes nothing."""
@@ -53,17 +59,24 @@ class Keeping:
         """Look at everything that may stand in the way; never raises."""
         found = list(examine(self._resources.settings))
         found.append(await self._database())
+        if found[-1].health is Health.GOOD:
+            found.append(await self._servers())
+        if self._resources.settings.bus.url:
+            found.append(await self._bus())
         found.append(self._sandbox())
-        if folder is not None:
-            found += await self._folder(folder_of(folder))
-        return found
+        usable = found[-1].health is not Health.BROKEN
+        organisation, told = (None, []) if folder is None else await self._folder(folder_of(folder))
+        if usable:
+            browser = await asyncio.to_thread(slot_browser, self._resources.settings)
+            found.append(await browser.examine(start=organisation is not None and opens_pages(organisation)))
+        return [*found, *told]
 
     def _url(self) -> str:
         return address(self._resources.settings.ledger, self._resources.settings.home)
 
     async def _database(self) -> Examined:
         embedded = not self._resources.settings.ledger.url
-        if embedded and not (self._resources.settings.home / "silicon.db").exists():
+        if embedded and not await self._has_ledger():
             return Examined("database", Health.GOOD, "embedded file, made with the first write")
         try:
             found = await self.database()
@@ -76,32 +89,41 @@ class Keeping:
             return Examined("database", Health.BROKEN, error.message)
         return Examined("database", Health.GOOD, f"{found.address}, schema {found.revision}")
 
+    async def _has_ledger(self) -> bool:
+        """Whether there is a database to look into; the embedded file is made with the first write."""
+        file = embedded_file(self._resources.settings.ledger, self._resources.settings.home)
+        return file is None or await asyncio.to_thread(file.exists)
+
+    async def _servers(self) -> Examined:
+        live = await servers((await self._resources.store()).leases) if await self._has_ledger() else ()
+        names = [lease.name.removeprefix("server/") for lease in live]
+        what = f"{', '.join(names)} (host/process)" if names else "none runs; each command works by itself"
+        return Examined("servers", Health.GOOD, what, facts={"servers": names})
+
+    async def _bus(self) -> Examined:
+        try:
+            answers, what = await look_at_redis(self._resources.settings.bus)
+        except SiliconError as error:
+            return Examined("bus", Health.BROKEN, error.message)
+        mend = "" if answers else "Processes find events by looking into the ledger until it is back."
+        return Examined("bus", Health.GOOD if answers else Health.NOTE, what, mend)
+
     def _sandbox(self) -> Examined:
-        driver = driver_for(self._resources.settings)(0)
+        try:
+            driver = driver_for(self._resources.settings.slot)(0)
+        except SiliconError as error:
+            return Examined("sandbox", Health.BROKEN, error.message)
         missing = driver.cannot_enforce
         what = f"driver {driver.name}" + (f"; cannot enforce: {', '.join(missing)}" if missing else "")
+        health = Health.NOTE if missing else Health.GOOD
         return Examined(
-            "sandbox", Health.NOTE if missing else Health.GOOD, what, facts={"cannot_enforce": list(missing)}
+            "sandbox", health, what, driver.how_to_mend, facts={"driver": driver.name, "cannot_enforce": list(missing)}
         )
 
-    async def _folder(self, folder: Path) -> list[Examined]:
+    async def _folder(self, folder: Path) -> tuple[Organisation | None, list[Examined]]:
         try:
             organisation = (await self._resources.organisations()).read(folder)
         except SiliconError as error:
-            return [Examined("organisation", Health.BROKEN, error.message, f"Run `silicon check {folder}`.")]
+            return None, [Examined("organisation", Health.BROKEN, error.message, f"Run `silicon check {folder}`.")]
         good = Examined("organisation", Health.GOOD, f"{organisation.name} has no faults")
-        return [good, *_connections(organisation)]
-
-
-def _connections(organisation: Organisation) -> Iterator[Examined]:
-    for name, connection in organisation.connections.items():
-        match connection:
-            case DuckdbConnection(file=file, made_by=made_by) | SqliteConnection(file=file, made_by=made_by):
-                there = (organisation.folder / file).is_file()
-                mend = "" if there else f"Make it with `{made_by}`." if made_by else "Put the file there."
-                health = Health.GOOD if there else Health.BROKEN
-                yield Examined(name, health, file if there else f"{file} is missing", mend)
-            case HttpConnection(base=base):
-                yield Examined(name, Health.GOOD, base or "local service, started when it is needed")
-            case _:
-                yield Examined(name, Health.NOTE, "a database server; asked when it is needed")
+        return organisation, [good, *connections_of(organisation)]

@@ -2,29 +2,59 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agents.organisation import Organisation, load, load_bundle
-from cluster import ControlPlane
-from console.wiring import Wired, all_builtin_specs, control_plane_of
-from contracts import OrderState, StatusReport
+from agents.organisation import Organisation, bundle, load, load_bundle
+from agents.workforce.ray import Hosts, RayWorkforce
+from cluster import Bridge, ControlPlane
+from console.elsewhere import EnginesElsewhere
+from console.wiring import Wired, all_builtin_specs, bridge_of, control_plane_of
+from console.withdrawing import withdraw
+from contracts import Name, OrderState, StatusReport
+from runtime.canonical import sha256
 from runtime.clock import Clock
 from runtime.errors import SiliconError
 from runtime.executor import ExecutionRun
-from runtime.ledger.port import Store
 from runtime.settings.load import Settings
+
+if TYPE_CHECKING:
+    from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
+
+KEPT = 16
+"""Versions of organisations that stay ready for work."""
 
 
 class Organisations:
     """Loads and wires organisations; the same bundle is wired once."""
 
-    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
-        self._store = store
+    def __init__(self, store: SqlStore, settings: Settings, clock: Clock, hosts: Hosts | None = None) -> None:
+        """Take over what is open; `hosts` is where employees sit, None is this process."""
+        self.given: dict[Name, Path] = {}
+        """Organisation → folder, of those that this process was started with."""
+        self.store = store
         self._settings = settings
-        self._clock = clock
+        self.clock = clock
+        self.hosts = hosts
         self._pinned: dict[tuple[str, Path], Wired] = {}
+        self._in_use: Counter[tuple[str, Path]] = Counter()
+        self._making = asyncio.Lock()
         self._current: list[Wired] = []
-        self._plane: ControlPlane | None = None
+
+    @cached_property
+    def plane(self) -> ControlPlane:
+        """The control plane of the cluster, as this process sees it."""
+        return control_plane_of(self.store, self._settings, self.clock)
+
+    @cached_property
+    def bridge(self) -> Bridge:
+        """What carries out orders in the slots of this machine, on behalf of this process."""
+        return bridge_of(self.store, self.plane, EnginesElsewhere(self), self._settings, self.clock)
 
     def read(self, folder: Path) -> Organisation:
         """Return the organisation as its folder stands now; raise OrganisationFaulty with all its faults."""
@@ -35,33 +65,83 @@ class Organisations:
             approvals=self._settings.approval,
         )
 
+    def give(self, folder: Path) -> Organisation:
+        """Take an organisation over by its folder; raise OrganisationFaulty with all its faults."""
+        organisation = self.read(folder)
+        self.given[organisation.name] = folder
+        return organisation
+
     def now(self, folder: Path) -> Wired:
         """Return the organisation as its folder stands now, ready to work."""
         wired = self._wire(self.read(folder))
         self._current.append(wired)
         return wired
 
-    async def pinned(self, sha256: str, home: Path) -> Wired:
+    async def current(self, folder: Path) -> tuple[Organisation, bytes]:
+        """Return the organisation as its folder stands now, and the bytes that pin it; raises as `read`.
+
+        Both are of one moment. A folder that did not change is not read anew, so that a server may be asked often.
+        """
+        try:
+            pinned = await asyncio.to_thread(bundle, folder)
+            wired = await self._wired(sha256(pinned), folder, pinned)
+        except SiliconError:
+            await asyncio.to_thread(self.read, folder)  # tells every fault of the folder, each where it is
+            raise
+        return wired.organisation, pinned
+
+    async def pinned(self, bundle_sha256: str, home: Path) -> Wired:
         """Return the organisation as it stood when its execution was asked for; `home` is where its data is."""
-        if (sha256, home) not in self._pinned:
-            organisation = load_bundle(
-                await self._store.blobs.get(sha256),
-                home,
-                builtin=all_builtin_specs(),
-                tree_depth=self._settings.engine.tree_depth,
-                approvals=self._settings.approval,
-            )
-            self._pinned[sha256, home] = self._wire(organisation)
-        return self._pinned[sha256, home]
+        return await self._wired(bundle_sha256, home)
+
+    @asynccontextmanager
+    async def using(self, bundle_sha256: str, home: Path) -> AsyncIterator[Wired]:
+        """Give a pinned organisation for work; what it opened stays open as long as somebody works with it."""
+        key = bundle_sha256, home
+        self._in_use[key] += 1
+        try:
+            yield await self._wired(*key)
+        finally:
+            self._in_use[key] -= 1
+            await self._forget_old()
 
     async def close(self) -> None:
-        """Close what was opened."""
+        """Close what was opened; orders in progress that others submitted are given back."""
+        if "bridge" in self.__dict__:
+            await self.bridge.close()
         for wired in (*self._pinned.values(), *self._current):
             await wired.close()
 
+    async def _wired(self, bundle_sha256: str, home: Path, pinned: bytes | None = None) -> Wired:
+        """Return what the bytes hold, made once, however many ask for it at the same time."""
+        key = bundle_sha256, home
+        async with self._making:
+            if key not in self._pinned:
+                data = await self.store.blobs.get(bundle_sha256) if pinned is None else pinned
+                self._pinned[key] = self._wire(await asyncio.to_thread(self._load, data, home))
+            self._pinned[key] = self._pinned.pop(key)  # the one used last stands last
+            return self._pinned[key]
+
+    def _load(self, data: bytes, home: Path) -> Organisation:
+        return load_bundle(
+            data,
+            home,
+            builtin=all_builtin_specs(),
+            tree_depth=self._settings.engine.tree_depth,
+            approvals=self._settings.approval,
+        )
+
+    async def _forget_old(self) -> None:
+        """Close what nobody works with and that was not asked for lately: a server sees many versions of a folder."""
+        self._in_use += Counter()  # drops those that are zero
+        while len(self._pinned) > KEPT:
+            old = next((key for key in self._pinned if key not in self._in_use), None)
+            if old is None:
+                return
+            await self._pinned.pop(old).close()
+
     def _wire(self, organisation: Organisation) -> Wired:
-        self._plane = self._plane or control_plane_of(self._store, self._settings)
-        return Wired(organisation, self._store, self._settings, self._clock, self._plane)
+        return Wired(organisation, self.store, self._settings, self.clock, self.plane, self.bridge)
 
 
 class PinnedBody:
@@ -74,12 +154,25 @@ class PinnedBody:
         """Carry the execution out, or go on where it stood.
 
         A cancelled one whose organisation cannot be used any more ends as cancelled, and says that nothing was taken
-        back.
+        back. What people were asked for work that was cancelled is withdrawn.
         """
-        try:
-            wired = await self._organisations.pinned(run.organisation_sha256, run.home)
-        except SiliconError as error:
-            if not run.cancelled():
-                raise
-            return StatusReport(order_id=run.root_order_id, state=OrderState.CANCELLED, error=error.problem())
-        return await wired.workforce.run(run)
+        report = await self._work(run)
+        clock = self._organisations.clock
+        if report.state is OrderState.CANCELLED or run.cancelled():
+            await withdraw(self._organisations.store, clock, run.execution_id, run.request.organisation)
+        for branch in tuple(run.cancelled_branches()):
+            await withdraw(self._organisations.store, clock, run.execution_id, run.request.organisation, branch=branch)
+        return report
+
+    async def _work(self, run: ExecutionRun) -> StatusReport:
+        async with AsyncExitStack() as used:
+            try:
+                pinned = self._organisations.using(run.organisation_sha256, run.home)
+                wired = await used.enter_async_context(pinned)
+            except SiliconError as error:
+                if not run.cancelled():
+                    raise
+                return StatusReport(order_id=run.root_order_id, state=OrderState.CANCELLED, error=error.problem())
+            hosts = self._organisations.hosts
+            workforce = wired.workforce if hosts is None else RayWorkforce(wired.workforce, hosts)
+            return await workforce.run(run)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
+from console.budgets import NO_BUDGET
+from console.ports_archives import Archives
+from console.ports_cluster import Cluster
+from console.ports_evidence import Evidence
+from console.ports_remote import Remote
 from console.views import (
     AuditResult,
     CardStanding,
@@ -21,6 +26,7 @@ from console.views import (
     RunOptions,
     SensorRow,
     SensorsOutcome,
+    Submitted,
 )  # fmt: skip
 from contracts import CardId, Event, ExecutionId, Id, MetricDefinition, Question, QuestionId
 from runtime.settings.load import Settings
@@ -33,7 +39,7 @@ Watch: TypeAlias = Callable[[Event], None]
 On resume it first gets the events that are already there, so that the picture is whole."""
 
 
-class Application(Protocol):
+class Application(Remote, Archives, Evidence, Cluster, Protocol):
     """The product as its faces use it.
 
     Opening one touches neither database nor folder: each method opens what it needs, so that `doctor` and `db` work on
@@ -57,16 +63,80 @@ class Application(Protocol):
         """
         ...
 
-    async def resume(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
-        """Go on where it stood; an execution that has ended is returned as it is.
+    async def submit(self, folder: Path, options: RunOptions) -> Submitted:
+        """Record a goal and return its execution; nothing runs here. A server that has the ledger takes it up.
+
+        When this returns, the request and the organisation as it stands now are stored. The same idempotency key is the
+        same execution, also for two that ask at once.
+
+        Raises:
+            OrganisationFaulty, SkillUnclear, InvalidArguments: as `run`; nothing was recorded.
+            PermissionRefused: that person may only look.
+            KeyInUse: the key stands for another request.
+        """
+        ...
+
+    async def resume(
+        self, execution_id: ExecutionId, *, watch: Watch, by: str | None = None, budget: Mapping[str, str] = NO_BUDGET
+    ) -> ExecutionOutcome:
+        """Go on where it stood; an execution that is done or cancelled is returned as it is.
+
+        With `budget` that is first recorded, by that person, as in `request_resume`.
+
+        Raises:
+            ExecutionBusy: another process runs it now.
+            BudgetRefused: as `request_resume`.
+            PermissionRefused, NobodyActs: that person may only look, or there is no such person.
+        """
+        ...
+
+    async def go_on(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
+        """Go on like `resume` with what was just decided or answered: whoever may do that needs no other right.
 
         Raises:
             ExecutionBusy: another process runs it now.
         """
         ...
 
-    async def cancel(self, execution_id: ExecutionId, *, by: str | None) -> ExecutionOutcome:
-        """Cancel the execution and everything below it; where another process runs it, that one is told."""
+    async def request_resume(
+        self, execution_id: ExecutionId, *, by: str | None, budget: Mapping[str, str] = NO_BUDGET
+    ) -> None:  # fmt: skip
+        """Record that an execution which failed or reached a limit is to go on; nothing runs here.
+
+        Others stay as they are. The limits of `budget` (as in `RunOptions`) hold from then on in place of its own.
+
+        Raises:
+            BudgetRefused: a budget for one that did not stop at a failure or limit, or no more than was used already.
+            NotFound: there is no such execution.
+            PermissionRefused: that person may only look.
+            OrganisationFaulty: what it was started with cannot be used here any more, for example its data is gone.
+        """
+        ...
+
+    async def request_cancel(self, execution_id: ExecutionId, *, by: str | None, branch: str | None = None) -> None:
+        """Record that the execution is to stop; whoever works on it, or the next server, stops it and all below it.
+
+        With `branch` only that branch of a parallel group is to stop, named by its path (`look/first`).
+
+        Raises:
+            NotFound: there is no such execution, or no such branch in it.
+            PermissionRefused: that person may only look.
+        """
+        ...
+
+    async def home_of(self, organisation: str) -> Path:
+        """Return the folder of an organisation: one that this server was given, else that of its newest execution.
+
+        Raises:
+            NotFound: nothing of that name was ever run from here.
+        """
+        ...
+
+    async def cancel(self, execution_id: ExecutionId, *, by: str | None, branch: str | None = None) -> ExecutionOutcome:
+        """Cancel the execution and everything below it; where another process runs it, that one is told.
+
+        With `branch` only that branch of a parallel group ends, with all below it; the rest goes on.
+        """
         ...
 
     async def executions(self, *, organisation: str | None, limit: int) -> Sequence[ExecutionRow]:
@@ -77,7 +147,7 @@ class Application(Protocol):
         """Return the tree of orders with every step."""
         ...
 
-    def events(self, execution_id: ExecutionId | None, *, after: int, follow: bool) -> AsyncIterator[Event]:
+    def events(self, execution_id: ExecutionId | None, *, after: int, follow: bool) -> AsyncGenerator[Event, None]:
         """Give events with a position greater than `after`, of one execution or of all.
 
         With `follow` it goes on with what is committed later, by any process, until the execution has ended.
@@ -86,6 +156,10 @@ class Application(Protocol):
 
     async def ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
         """Return all ids of one kind (ExecutionId, OrderId, CardId, QuestionId) in the ledger, oldest first."""
+        ...
+
+    async def pruned_ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
+        """Return all ids of one kind that were pruned from the ledger, oldest first."""
         ...
 
     async def execution_of(self, order_or_card: Id) -> ExecutionId:
@@ -119,8 +193,8 @@ class Application(Protocol):
         """
         ...
 
-    async def questions(self) -> Sequence[Question]:
-        """Return open questions, oldest first."""
+    async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
+        """Return open questions, of one organisation or of all, oldest first."""
         ...
 
     async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:

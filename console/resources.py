@@ -2,48 +2,86 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agents.organisation import people_in_bundle, read_people
+from agents.workforce.ray import Blueprint, Hosts, RayNode, require_ray
+from cluster.ray_bridge import Plan, RayBridges
 from console.pinned import Organisations, PinnedBody
 from governance.access import People
+from governance.asked import PeopleAsked
 from governance.questions import QuestionDesk
+from runtime.bus import Bus, open_bus, require_address
 from runtime.clock import Clock, SystemClock
 from runtime.errors import NotFound, SiliconError
 from runtime.executor import ExecutionView, Executor
 from runtime.executor.holder import this_process
-from runtime.ledger import open_store
-from runtime.ledger.port import Store
+from runtime.ledger import embedded_file, open_store
 from runtime.settings.load import Settings
+
+if TYPE_CHECKING:
+    from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
 
 
 class Resources:
     """Everything that has to be closed at the end of a command."""
 
+    office = "console.hosting:open_office"
+    """Import path of what opens the office of a host of this process."""
+
     def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
         self.settings = settings
+        self.bridges: RayBridges | None = None
         self.clock: Clock = clock or SystemClock()
-        self._store: Store | None = None
+        self._store: SqlStore | None = None
+        self._bus: Bus | None = None
+        self._opening = asyncio.Lock()
         self._organisations: Organisations | None = None
-        self._people: dict[Path, People] = {}
-        """Folder → its people, read once: nothing here outlives a command."""
+        self._asked: PeopleAsked | None = None
+        self._people: dict[Path, tuple[object, People]] = {}
+        """Folder → its people, and what told its file apart when they were read."""
 
-    async def store(self) -> Store:
+    async def store(self) -> SqlStore:
         """Return the store; opened and, where it is embedded, migrated with the first call."""
         if self._store is None:
             self._store = await open_store(self.settings.ledger, home=self.settings.home, clock=self.clock)
         return self._store
 
+    async def bus(self) -> Bus:
+        """Return the bus of this process, which tells what every process commits."""
+        async with self._opening:
+            if self._bus is None:
+                self._bus = await open_bus(self.settings.bus, await self.store())
+            return self._bus
+
     async def organisations(self) -> Organisations:
         """Return what loads and wires organisations."""
         if self._organisations is None:
-            self._organisations = Organisations(await self.store(), self.settings, self.clock)
+            require_address(self.settings.bus)  # whoever works on executions tells others of it, now or later
+            self._organisations = Organisations(
+                await self.store(), self.settings, self.clock, hosts=await self._hosts()
+            )
         return self._organisations
+
+    async def ready(self) -> None:
+        """Start what work needs, so that what stands in the way is told before anything is accepted."""
+        hosts = (await self.organisations()).hosts
+        if hosts is not None:
+            await hosts.ready()
 
     async def executor(self) -> Executor:
         """Return the executor of this process."""
         body = PinnedBody(await self.organisations())
         return Executor(await self.store(), self.clock, self.settings.executor, body, this_process())
+
+    async def asked(self) -> PeopleAsked:
+        """Return what people were asked."""
+        if self._asked is None:
+            self._asked = PeopleAsked(await self.store(), self.clock)
+        return self._asked
 
     async def questions(self) -> QuestionDesk:
         """Return the questions of all organisations."""
@@ -58,12 +96,23 @@ class Resources:
         Raises:
             OrganisationFaulty: its org.yaml cannot be read now; mend it first.
         """
-        if view.home not in self._people:
-            try:
-                self._people[view.home] = read_people(view.home)
-            except NotFound:
-                return await self.people_at_the_start(view)
-        return self._people[view.home]
+        try:
+            return self.people_in(view.home)
+        except NotFound:
+            return await self.people_at_the_start(view)
+
+    def people_in(self, folder: Path) -> People:
+        """Return the people of a folder as they stand now; its org.yaml is read again whenever it was changed.
+
+        Raises:
+            NotFound: there is no such folder.
+            OrganisationFaulty: its org.yaml cannot be read now.
+        """
+        now = _state_of(folder / "org.yaml")
+        kept = self._people.get(folder)
+        if kept is None or now is None or kept[0] != now:
+            kept = self._people[folder] = (now, read_people(folder))
+        return kept[1]
 
     async def people_at_the_start(self, view: ExecutionView) -> People:
         """Return the people that the organisation had when the execution was asked for."""
@@ -77,9 +126,43 @@ class Resources:
         except SiliconError:
             return People(())
 
+    async def _hosts(self) -> Hosts | None:
+        """Return where employees sit when that is not here; nothing is started."""
+        if self.settings.workforce.engine != "ray":
+            return None
+        require_ray()
+        store = await self.store()
+        blueprint = Blueprint(self.office, str(self.settings.home), dict(self.settings.given))
+        embedded = embedded_file(self.settings.ledger, self.settings.home) is not None
+        self.bridges = RayBridges(Plan("console.hosting:open_residence", blueprint.home, blueprint.given))
+        return Hosts(
+            blueprint, self.settings.ray, store.leases, look_s=self.settings.executor.renew_s, embedded=embedded,
+            settle=self._settle,
+        )  # fmt: skip
+
+    def _settle(self, nodes: Sequence[RayNode]) -> None:
+        """Have a bridge on every node of Ray; one node alone has its hosts, which share its slots."""
+        assert self.bridges is not None
+        self.bridges.settle({node.node_id: node for node in nodes} if len(nodes) > 1 else {})
+
     async def close(self) -> None:
         """Close what was opened."""
         if self._organisations is not None:
+            if self.bridges is not None:
+                await self.bridges.close()
+            if self._organisations.hosts is not None:
+                await self._organisations.hosts.close()
             await self._organisations.close()
+        if self._bus is not None:
+            await self._bus.close()
         if self._store is not None:
             await self._store.close()
+
+
+def _state_of(file: Path) -> object:
+    """Return what differs once the file was written; None when it is not there."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino

@@ -2,58 +2,38 @@
 
 from __future__ import annotations
 
-import getpass
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from agents.employee.root import root_order
-from agents.organisation import Organisation, bundle, route
-from console.errors import SkillUnclear
-from console.parameters import read_values
+from agents.organisation import Organisation, bundle
+from console.asking import acting, may_operate, request_for
+from console.branches import require_branch
+from console.budgets import NO_BUDGET, new_budget, not_stopped, read_budget
+from console.following import following
+from console.listing import outcome_in
 from console.ports import Watch
 from console.resources import Resources
-from console.standing import events_of, outcome_of
+from console.system_user import system_user
 from console.tree import tree_of
-from console.typed import refused
-from console.views import ExecutionOutcome, ExecutionRow, ExecutionTree, RunOptions
+from console.views import ExecutionOutcome, ExecutionTree, RunOptions, Submitted
 from console.wiring import folder_of
 from contracts import (
-    ApprovalMode,
-    Budget,
-    Event,
     ExecutionId,
     ExecutionRequest,
-    GovernanceTerms,
-    Json,
-    Money,
-    Name,
     OrderId,
-    OrderState,
 )
 from governance.access import People, Person
-from governance.access.people import Role
-from memory.buckets import year_fault
-from runtime.bus import InProcessBus
-from runtime.errors import InvalidArguments, OrganisationFaulty, PermissionRefused, SiliconError
-from runtime.executor import ExecutionState, ExecutionView
+from runtime.canonical import sha256
+from runtime.errors import ExecutionBusy, NotFound, OrganisationFaulty, SiliconError, StaleWriter
+from runtime.executor import ExecutionState, ExecutionView, Executor, refuse_imported
+from runtime.executor.presence import servers
 
-_STATES = {
-    ExecutionState.WAITING: OrderState.WAITING,
-    ExecutionState.REQUESTED: OrderState.RUNNING,
-    ExecutionState.RUNNING: OrderState.RUNNING,
-}
-
-
-_TYPED = {"goal": "The goal", "idempotency_key": "--key", "language": "--language"}
-"""Field of a request → what a person typed for it."""
-
-
-_SHOWN_OF_GOAL = 200
-"""Letters of a goal in an error."""
+_CANCEL_S = 5.0
+"""How long a cancel that somebody else carries out is waited for."""
 
 
 class Running:
@@ -64,71 +44,102 @@ class Running:
 
     async def run(self, folder: Path, options: RunOptions, *, watch: Watch) -> ExecutionOutcome:
         """Ask for an execution and run it until it is done, fails or waits; see the port."""
-        home = folder_of(folder)
-        organisation = (await self._resources.organisations()).read(home)
-        person = acting(organisation, options.by)
-        request = self.request_for(organisation, options, person)
-        return await self.submit(request, organisation, home, watch=watch)
+        submitted = await self.submit(folder, options)
+        return await self._run(submitted.execution_id, watch, "asked", repeated=submitted.repeated)
 
-    async def submit(
+    async def submit(self, folder: Path, options: RunOptions) -> Submitted:
+        """Record a goal; see the port."""
+        home = folder_of(folder)
+        organisation, pinned = await (await self._resources.organisations()).current(home)
+        person = acting(organisation, options.by)
+        return await self._record(request_for(organisation, options, person), organisation, home, pinned)
+
+    async def carry_out(
         self, request: ExecutionRequest, organisation: Organisation, home: Path, *, watch: Watch
     ) -> ExecutionOutcome:
-        """Record the request and run it; the same idempotency key is the same execution."""
-        await self._try(request, organisation)
-        pinned = bundle(home)
-        executor, store = await self._resources.executor(), await self._resources.store()
-        key = request.idempotency_key
-        before = await executor.find(organisation.name, key) if key is not None else None
-        sha256 = await store.blobs.put(pinned)
-        execution_id = await executor.start(request, sha256, home)
-        return await self._run(execution_id, watch, "asked", repeated=execution_id == before)
-
-    def request_for(self, organisation: Organisation, options: RunOptions, person: Person) -> ExecutionRequest:
-        """Return the request that the options mean in this organisation."""
-        skill = options.skill or _skill_for(options.goal, organisation)
-        if skill not in organisation.skills:
-            raise _no_skill(f"There is no skill {skill}.", organisation, [])
-        try:
-            return ExecutionRequest(
-                organisation=organisation.name,
-                goal=options.goal,
-                skill=skill,
-                parameters=read_values(options.given, organisation.skills[skill].plan.parameters),
-                governance=GovernanceTerms(
-                    approval_mode=ApprovalMode.STRICT if options.strict else None, budget=_budget(options)
-                ),
-                idempotency_key=options.key,
-                requested_by=person.id,
-                known_at=known_at(organisation, options.at),
-                language=options.language or organisation.language,
-            )
-        except ValidationError as error:
-            raise refused(error, _TYPED) from None
+        """Record a request and run it; the same idempotency key is the same execution."""
+        pinned = await asyncio.to_thread(bundle, home)
+        submitted = await self._record(request, organisation, home, pinned)
+        return await self._run(submitted.execution_id, watch, "asked", repeated=submitted.repeated)
 
     async def follow(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
         """Stay with an execution that was asked for before; a finished one only gives how it ended."""
         return await self._run(execution_id, watch, "asked", repeated=True)
 
-    async def resume(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
+    async def resume(
+        self, execution_id: ExecutionId, *, watch: Watch, by: str | None = None, budget: Mapping[str, str] = NO_BUDGET
+    ) -> ExecutionOutcome:
         """Go on where it stood; see the port."""
+        if budget:
+            await self.request_resume(execution_id, by=by, budget=budget)
+        else:
+            view = await (await self._resources.executor()).view(execution_id)
+            if view.report is None or view.state is ExecutionState.STOPPED:
+                await self._operating(view, by)
+        return await self.go_on(execution_id, watch=watch)
+
+    async def go_on(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
+        """Go on with what somebody decided or answered; see the port."""
         return await self._run(execution_id, watch, "resumed by a person", reopen=True)
 
-    async def cancel(self, execution_id: ExecutionId, *, by: str | None) -> ExecutionOutcome:
-        """Cancel the execution; see the port."""
+    async def request_resume(
+        self, execution_id: ExecutionId, *, by: str | None, budget: Mapping[str, str] = NO_BUDGET
+    ) -> None:  # fmt: skip
+        """Record that an execution is to go on; see the port."""
         executor = await self._resources.executor()
         view = await executor.view(execution_id)
-        person = may_operate((await self._people(view)).acting(by, getpass.getuser()))
-        view = await executor.cancel(execution_id, person.id)
-        if view.report is None and view.state is not ExecutionState.RUNNING:
-            view = await executor.view(execution_id)
-        return await self._outcome(view)
+        person = await self._operating(view, by)
+        await self._readable(view)
+        if not budget:
+            await executor.request_reopening(execution_id, person.id)
+            return
+        if view.state is not ExecutionState.STOPPED:
+            raise not_stopped(view)
+        pinned = await (await self._resources.organisations()).pinned(view.organisation_sha256, view.home)
+        given = new_budget(view, read_budget(budget), pinned.organisation.budget)
+        now = await executor.request_reopening(execution_id, person.id, budget=given)
+        if now.request.governance.budget != given:  # somebody else had it go on meanwhile
+            raise not_stopped(now)
 
-    async def executions(self, *, organisation: str | None, limit: int) -> Sequence[ExecutionRow]:
-        """Return executions, newest first."""
-        executor, store = await self._resources.executor(), await self._resources.store()
-        views = list(await executor.list(organisation=organisation))[::-1][:limit]
-        held = {lease.name for lease in await store.leases.live("execution/")}
-        return [_row(view, held=str(view.execution_id) in held) for view in views]
+    async def request_cancel(self, execution_id: ExecutionId, *, by: str | None, branch: str | None = None) -> None:
+        """Record that an execution, or one branch of it, is to stop; see the port."""
+        executor = await self._resources.executor()
+        view = await executor.view(execution_id)
+        person = await self._operating(view, by)
+        if branch is None:
+            await executor.request_cancel(execution_id, person.id)
+        elif await require_branch(await self._resources.store(), execution_id, branch):
+            await executor.request_branch_cancel(execution_id, branch, person.id)
+
+    async def home_of(self, organisation: str) -> Path:
+        """Return the folder of an organisation; see the port."""
+        given = (await self._resources.organisations()).given
+        if organisation in given:
+            return given[organisation]
+        store, executor = await self._resources.store(), await self._resources.executor()
+        for stream in await store.ledger.newest_streams("execution", organisation=organisation, limit=1):
+            return (await executor.view(ExecutionId(stream))).home
+        there = f" This server was given {', '.join(sorted(given))}." if given else ""
+        raise NotFound(
+            f"There is no organisation {organisation} here.{there} Start the server with its folder, or run a goal "
+            "of it once.",
+            organisation=organisation,
+        )
+
+    async def cancel(self, execution_id: ExecutionId, *, by: str | None, branch: str | None = None) -> ExecutionOutcome:
+        """Cancel the execution, or one branch of it; see the port."""
+        executor = await self._resources.executor()
+        view = await executor.view(execution_id)
+        person = await self._operating(view, by)
+        if branch is None:
+            view = await executor.cancel(execution_id, person.id)
+        elif await require_branch(await self._resources.store(), execution_id, branch) and view.report is None:
+            view = await executor.cancel_branch(execution_id, branch, person.id)
+        else:
+            return replace(await outcome_in(self._resources, view), branch_ended=True)
+        if view.report is None and view.state is not ExecutionState.RUNNING:
+            view = await self._cancelled_elsewhere(executor, execution_id)
+        return await outcome_in(self._resources, view)
 
     async def show(self, execution_id: ExecutionId) -> ExecutionTree:
         """Return the tree of orders with every step."""
@@ -139,40 +150,62 @@ class Running:
             pinned = (await organisations.pinned(view.organisation_sha256, view.home)).organisation
         except SiliconError:  # what was pinned can no longer be read here, for example its data is gone
             pinned = None
-        return await tree_of(store, view, await self._outcome(view), pinned)
+        return await tree_of(store, view, await outcome_in(self._resources, view), pinned)
 
-    async def events(self, execution_id: ExecutionId | None, *, after: int, follow: bool) -> AsyncIterator[Event]:
-        """Give events of one execution or of all; see the port."""
-        store = await self._resources.store()
-        if not follow:
-            async for event in self._so_far(execution_id, after):
-                yield event
-            return
-        async for event in InProcessBus(store.ledger).subscribe("*", after=after):
-            if execution_id is None or event.execution_id == execution_id:
-                yield event
-            if execution_id is not None and event.subject == execution_id and event.type == "execution.finished":
-                return
-
-    async def _so_far(self, execution_id: ExecutionId | None, after: int) -> AsyncIterator[Event]:
-        store = await self._resources.store()
-        if execution_id is not None:
-            async for event in events_of(store, execution_id, after=after):
-                yield event
-            return
-        while page := await store.ledger.read_all(after=after):
-            for event in page:
-                yield event
-            after = page[-1].position
+    async def _record(
+        self, request: ExecutionRequest, organisation: Organisation, home: Path, pinned: bytes
+    ) -> Submitted:
+        """Store the request and its organisation in one commit."""
+        await self._try(request, organisation)
+        executor = await self._resources.executor()
+        submitted = await executor.submit(request, sha256(pinned), home, [pinned])
+        return Submitted(submitted.execution_id, submitted.repeated)
 
     async def _run(
         self, execution_id: ExecutionId, watch: Watch, reason: str, *, reopen: bool = False, repeated: bool = False
     ) -> ExecutionOutcome:
         executor, store = await self._resources.executor(), await self._resources.store()
         await self._readable(await executor.view(execution_id))
-        with _watched(store.ledger.on_commit, execution_id, watch):
+        async with following(store, execution_id, watch) as follower:
+            while not await self._worked_on(executor, execution_id, reason, reopen=reopen):
+                await follower.until_free()
+                if await self._stands_still(await executor.view(execution_id)):
+                    break
+                follower.listen()  # whoever had it died or was stopped
+        return await outcome_in(self._resources, await executor.view(execution_id), repeated=repeated)
+
+    async def _cancelled_elsewhere(self, executor: Executor, execution_id: ExecutionId) -> ExecutionView:
+        """Return the execution once whoever was quicker has cancelled it, or is still at it after a while."""
+        async with following(await self._resources.store(), execution_id, lambda event: None) as follower:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CANCEL_S):
+                    await follower.until_free()
+        return await executor.view(execution_id)
+
+    async def _worked_on(self, executor: Executor, execution_id: ExecutionId, reason: str, *, reopen: bool) -> bool:
+        """Whether this process worked on the execution; where servers live, one of them may have been quicker.
+
+        Raises:
+            ExecutionBusy: another process works on it, and there is no server.
+            StaleWriter: it was taken over, and there is no server.
+        """
+        try:
             await executor.run(execution_id, reason, reopen=reopen)
-        return await self._outcome(await executor.view(execution_id), repeated=repeated)
+        except (ExecutionBusy, StaleWriter):
+            if not await servers((await self._resources.store()).leases):
+                raise
+            return False
+        return True
+
+    async def _stands_still(self, view: ExecutionView) -> bool:
+        """Whether the execution has ended, or waits for somebody who did not answer yet."""
+        if view.state is ExecutionState.WAITING:
+            asked = await self._resources.asked()
+            return not await asked.settled(view.waiting_for, after=view.last_begun)
+        return view.state not in (ExecutionState.REQUESTED, ExecutionState.RUNNING)
+
+    async def _operating(self, view: ExecutionView, by: str | None) -> Person:
+        return may_operate((await self._people(view)).acting(by, system_user()))
 
     async def _people(self, view: ExecutionView) -> People:
         """Return who may cancel: the people of now, or of the start where org.yaml cannot be read."""
@@ -183,20 +216,11 @@ class Running:
 
     async def _readable(self, view: ExecutionView) -> None:
         """Return when an execution that is to go on can be worked on here; raise why not, before anything changes."""
+        if view.report is None:
+            refuse_imported(view)
         if view.report is None or view.state is ExecutionState.STOPPED:
             organisations = await self._resources.organisations()
             await organisations.pinned(view.organisation_sha256, view.home)
-
-    async def _outcome(self, view: ExecutionView, *, repeated: bool = False) -> ExecutionOutcome:
-        store, desk = await self._resources.store(), await self._resources.questions()
-        return await outcome_of(
-            store,
-            view,
-            desk,
-            home=self._resources.settings.home,
-            people=self._resources.people_to_show,
-            repeated=repeated,
-        )
 
     async def _try(self, request: ExecutionRequest, organisation: Organisation) -> None:
         """Make the root order once for nothing, so that whatever is missing is told before anything is written."""
@@ -209,103 +233,3 @@ class Running:
             trace_id="trial",
             now=self._resources.clock.now(),
         )
-
-
-def acting(organisation: Organisation, by: str | None) -> Person:
-    """Return who asks; raise PermissionRefused for somebody who may only look."""
-    return may_operate(organisation.people.acting(by, getpass.getuser()))
-
-
-def may_operate(person: Person) -> Person:
-    """Return the person, who may start and stop executions; raise PermissionRefused otherwise."""
-    if person.roles <= {Role.VIEWER}:
-        raise PermissionRefused(
-            f"{person.name} may look but not act. That takes the role operator, approver or admin; --as says who acts.",
-            person=person.id,
-        )
-    return person
-
-
-def known_at(organisation: Organisation, at: datetime | None) -> datetime | None:
-    """Return the moment in UTC: the one that was given, in local time where it has no zone, or the organisation's.
-
-    Raises:
-        InvalidArguments: the year cannot be meant.
-    """
-    fault = year_fault(at) if at is not None else None
-    if at is not None and fault is not None:
-        raise InvalidArguments(f"{at.isoformat()} cannot be looked at: {fault}.", at=at.isoformat())
-    if at is None:
-        at = organisation.stands_at
-    elif at.tzinfo is None:
-        at = at.replace(tzinfo=organisation.zone)
-    return at.astimezone(UTC) if at else None
-
-
-@contextmanager
-def _watched(on_commit: object, execution_id: ExecutionId, watch: Watch) -> Iterator[None]:
-    def see(events: Sequence[Event]) -> None:
-        for event in events:
-            if event.execution_id == execution_id:
-                watch(event)
-
-    stop = on_commit(see) if callable(on_commit) else None
-    try:
-        yield
-    finally:
-        if stop is not None:
-            stop()
-
-
-def _skill_for(goal: str, organisation: Organisation) -> Name:
-    found = route(goal, organisation.skills.values())
-    flat = " ".join(goal.split())
-    shown = flat if len(flat) <= _SHOWN_OF_GOAL else f"{flat[:_SHOWN_OF_GOAL]}…"
-    if found.skill is not None:
-        return found.skill
-    tied = [fit.skill for fit in found.tied]
-    if tied:
-        raise _no_skill(f"Several skills fit “{shown}” equally well: {', '.join(tied)}.", organisation, tied)
-    raise _no_skill(f"No skill of {organisation.name} fits “{shown}”.", organisation, [])
-
-
-def _no_skill(what: str, organisation: Organisation, tied: Sequence[Name]) -> SkillUnclear:
-    shown = [organisation.skills[name] for name in tied or sorted(organisation.skills)]
-    listed = "\n".join(f"  {skill.name}: {skill.when_to_use or skill.description}" for skill in shown)
-    names: list[Json] = [skill.name for skill in shown]
-    return SkillUnclear(f"{what} Name one with --skill:\n{listed}", skills=names)
-
-
-def _budget(options: RunOptions) -> Budget:
-    given = options.budget
-    faults: list[Json] = []
-    try:
-        return Budget(
-            seconds=float(given["seconds"]) if "seconds" in given else None,
-            steps=int(given["steps"]) if "steps" in given else None,
-            tokens=int(given["tokens"]) if "tokens" in given else None,
-            money=Money.parse(given["money"]) if "money" in given else None,
-        )
-    except ValueError:
-        faults = [f"{name}={value}" for name, value in given.items()]
-    raise InvalidArguments(
-        f"The budget cannot be read ({', '.join(map(str, faults))}). Seconds, steps and tokens are numbers above zero, "
-        "money is written as '5 USD'.",
-        faults=faults,
-    )
-
-
-def _row(view: ExecutionView, *, held: bool) -> ExecutionRow:
-    report = view.report
-    return ExecutionRow(
-        execution_id=view.execution_id,
-        organisation=view.request.organisation,
-        goal=view.request.goal,
-        skill=view.request.skill,
-        state=report.state if report else _STATES.get(view.state, OrderState.RUNNING),
-        requested_by=view.request.requested_by,
-        requested_at=view.requested_at,
-        seconds=report.usage.seconds if report else None,
-        waiting_for=tuple(map(str, view.waiting_for)),
-        held=held,
-    )

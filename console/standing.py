@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import TypeAlias
 
+from console.told import Told, all_told
 from console.views import CardStanding, CardState, ExecutionOutcome, Found, Product
-from contracts import (
-    DataProduct,
-    Event,
-    ExecutionId,
-    Finding,
-    OrderState,
-    Question,
-    QuestionId,
-    TaskOrder,
-    Usage,
-)
+from contracts import DataProduct, OrderState, Question, QuestionId
 from governance.access import People
 from governance.approvals import CardView, fold_card
 from governance.questions import QuestionDesk
@@ -27,21 +18,12 @@ from runtime.errors import BlobDamaged, LedgerUnavailable, NotFound
 from runtime.executor import ExecutionState, ExecutionView
 from runtime.ledger.port import Store
 
-_PAGE = 1_000
 _ASKING = (OrderState.WAITING, OrderState.FAILED, OrderState.CANCELLED)
 """States in which cards of an execution may still be open."""
 
 _STATES = {
     ExecutionState.WAITING: OrderState.WAITING,
 }
-
-
-async def events_of(store: Store, execution_id: ExecutionId, *, after: int = 0) -> AsyncIterator[Event]:
-    """Yield every event of an execution with a position greater than `after`, in order."""
-    while page := await store.ledger.read_execution(execution_id, after=after, limit=_PAGE):
-        for event in page:
-            yield event
-        after = page[-1].position
 
 
 PeopleOf: TypeAlias = Callable[[ExecutionView], Awaitable[People]]
@@ -56,47 +38,35 @@ async def outcome_of(
     home: Path,
     people: PeopleOf,
     repeated: bool = False,
+    told: Told | None = None,
 ) -> ExecutionOutcome:
-    """Return how the execution stands; the files of its products are written below `home/products`."""
-    products: list[DataProduct] = []
-    findings: list[Finding] = []
-    skill, usage = view.request.skill, Usage()
-    orders: dict[str, TaskOrder] = {}
-    raised: dict[str, None] = {}
-    async for event in events_of(store, view.execution_id):
-        if event.type == "card.raised":
-            raised[event.subject] = None
-        if event.data is None:
-            continue
-        match event.type:
-            case "order.accepted":
-                order = TaskOrder.read(event.data["order"])  # type: ignore[arg-type]
-                orders[event.subject] = order
-                skill = skill or order.skill
-            case "product.made":
-                products.append(DataProduct.read(event.data["product"]))  # type: ignore[arg-type]
-            case "finding.made":
-                findings.append(Finding.read(event.data["finding"]))  # type: ignore[arg-type]
-            case "step.finished" if event.data.get("use") and "usage" in event.data:
-                usage = usage + Usage.read(event.data["usage"])  # type: ignore[arg-type]
+    """Return how the execution stands; the files of its products are written below `home/products`.
+
+    `told` is what the events of the execution tell, where that was read before.
+    """
+    told = told or await all_told(store, view)
     report = view.report
-    state = report.state if report else _STATES.get(view.state, OrderState.RUNNING)
+    state = report.state if report else _STATES.get(view.stood or view.state, OrderState.RUNNING)
     asked = [QuestionId(each) for each in view.waiting_for if each.startswith("question/")]
     return ExecutionOutcome(
         execution_id=view.execution_id,
         organisation=view.request.organisation,
         goal=view.request.goal,
-        skill=skill,
+        skill=view.request.skill or told.skill,
         state=state,
-        findings=tuple(Found(f.verdict, in_language(f.statement, view), f.confidence) for f in findings),
-        products=await _products(store, products, view, orders, home),
-        cards=await _open_cards(store, view, raised, people) if state in _ASKING else (),
-        decided=await _closed_cards(store, view, raised, people),
+        findings=tuple(Found(f.verdict, in_language(f.statement, view), f.confidence) for f in told.findings),
+        products=await _products(store, told, view, home),
+        cards=await _open_cards(store, view, told.raised, people) if state in _ASKING else (),
+        decided=await _closed_cards(store, view, told.raised, people),
         questions=tuple(await _open(questions, asked, await people(view))) if state is OrderState.WAITING else (),
-        usage=report.usage if report else usage,
+        usage=report.usage if report else told.usage,
         error=report.error if report else None,
+        asks=report.asks if report else None,
         output=report.output if report else None,
+        failed_branches=told.failed_branches,
+        not_offered=tuple(told.not_offered),
         repeated=repeated,
+        imported=view.imported_at is not None,
     )
 
 
@@ -149,16 +119,13 @@ async def _closed_cards(
     return tuple([card_standing(card, await people(view)) for card in closed])
 
 
-async def _products(
-    store: Store, products: Sequence[DataProduct], view: ExecutionView, orders: dict[str, TaskOrder], home: Path
-) -> tuple[Product, ...]:
+async def _products(store: Store, told: Told, view: ExecutionView, home: Path) -> tuple[Product, ...]:
     """Return the products in order, each in a folder named after its skill, later ones of a skill with their step."""
     top = home / "products" / view.execution_id.ulid
     taken: set[str] = set()
     shown = []
-    for product in products:
-        order = orders.get(product.order_id)
-        name = order.skill or order.employee if order else product.product_id.ulid
+    for product in told.products:
+        name = told.names.get(product.order_id, product.product_id.ulid)
         more = f"{name}-{product.step}"
         names = chain([name, more], (f"{more}-{number}" for number in count(2)))
         place = next(each for each in names if each not in taken)

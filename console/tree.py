@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agents.organisation import Organisation
-from console.standing import events_of, in_language
+from console.standing import in_language
+from console.told import events_of
 from console.views import ExecutionOutcome, ExecutionTree, OrderNode, StepNode, StepState
 from contracts import Event, EvidencePackage, Json, OrderId, OrderState, Step
 from runtime.engine import OrderView, fold_order
@@ -26,6 +28,7 @@ _STATES: Mapping[UnitState, StepState] = {
     UnitState.FAILED: StepState.FAILED,
     UnitState.SKIPPED: StepState.SKIPPED,
 }
+_UNFINISHED = (StepState.PENDING, StepState.RUNNING, StepState.WAITING)
 
 
 async def tree_of(
@@ -35,8 +38,8 @@ async def tree_of(
     streams: dict[str, list[Event]] = {}
     async for event in events_of(store, view.execution_id):
         streams.setdefault(event.subject, []).append(event)
-    orders = {stream: fold_order(events) for stream, events in streams.items() if stream.startswith("order/")}
-    tree = _Tree(store, view, orders, _seals(streams), organisation)
+    orders = await asyncio.to_thread(_fold, streams)  # a long history would hold up everything else
+    tree = _Tree(store, view, orders, streams, organisation)
     root = str(view.root_order_id)
     return ExecutionTree(
         outcome=outcome,
@@ -50,13 +53,14 @@ async def tree_of(
 
 class _Tree:
     def __init__(
-        self, store: Store, view: ExecutionView, orders: Mapping[str, OrderView], seals: Mapping[str, list[str]],
-        organisation: Organisation | None,
+        self, store: Store, view: ExecutionView, orders: Mapping[str, OrderView],
+        streams: Mapping[str, Sequence[Event]], organisation: Organisation | None,
     ) -> None:  # fmt: skip
         self._store = store
         self._view = view
         self._orders = orders
-        self._seals = seals
+        self._seals = _seals(streams)
+        self._revisions = _revisions(streams)
         self._organisation = organisation
 
     async def order(self, order_id: str) -> OrderNode | None:
@@ -75,7 +79,7 @@ class _Tree:
             slot=slot,
             steps=tuple([await self._step(view, step) for step in view.order.plan.steps]),
             seals=tuple(self._seals.get(order_id, ())),
-            revisions=(),
+            revisions=tuple(self._revisions.get(order_id, ())),
             error=view.report.error if view.report else None,
         )
 
@@ -85,16 +89,18 @@ class _Tree:
         branches = [await self._step(view, branch) for branch in step.parallel]
         branches += [await self._unit(view, step, unit) for unit in repeated]
         node = await self._unit(view, step, whole)
-        state = self._step_state(view.state_of(step.id))
+        waits = any(map(self._waits, (whole, *repeated)))
+        state = self._step_state(view, view.state_of(step.id), waits=waits)
         return StepNode(**{**_fields(node), "state": state, "steps": tuple(branches)})
 
     async def _unit(self, view: OrderView, step: Step, unit: Unit) -> StepNode:
         result, (output, damaged) = unit.result, await self._output(unit)
+        shown = [*(unit.react.results if unit.react else ()), *([result] if result else [])]
         below = [unit.child.order_id] if unit.child and unit.child.order_id in self._orders else []
         orders = [node for order_id in below if (node := await self.order(order_id)) is not None]
         return StepNode(
             id=step.id,
-            state=self._step_state(unit.state),
+            state=self._step_state(view, unit.state, waits=self._waits(unit)),
             index=unit.index,
             description=in_language(step.description, self._view),
             use=(result.use if result else None) or step.use,
@@ -105,11 +111,11 @@ class _Tree:
             result_sha256=result.result_sha256 if result and not result.members else None,
             query_sha256=result.query_sha256 if result else None,
             data_sha256=result.data_sha256 if result else None,
-            evidence=result.evidence if result else (),
-            files=tuple(artifact.name for artifact in result.artifacts) if result else (),
+            evidence=tuple(item for part in shown for item in part.evidence(step.id)),
+            files=tuple(artifact.name for part in shown for artifact in part.artifacts),
             problem=unit.problem,
             why=unit.why,
-            waiting_for=unit.waiting if unit.state is UnitState.WAITING else (),
+            waiting_for=unit.waiting if self._waits(unit) else (),
             orders=tuple(orders),
         )
 
@@ -124,9 +130,18 @@ class _Tree:
         except (BlobDamaged, NotFound):
             return None, True
 
-    def _step_state(self, state: UnitState) -> StepState:
+    def _waits(self, unit: Unit) -> bool:
+        """Whether people are waited for: in a cancelled execution, only those who can tell what became of an effect."""
+        asked = self._view.cancel_requested_by is None or any(each in self._view.waiting_for for each in unit.waiting)
+        return unit.state is UnitState.WAITING and asked
+
+    def _step_state(self, view: OrderView, state: UnitState, *, waits: bool) -> StepState:
         """Return how a step is shown: in an execution that has ended, nothing runs any more."""
         shown, ended = _STATES[state], self._view.report
+        if shown in _UNFINISHED and view.report is not None and view.report.state is OrderState.CANCELLED:
+            return StepState.CANCELLED
+        if shown is StepState.WAITING and not waits:
+            return StepState.CANCELLED
         if shown is not StepState.RUNNING or ended is None:
             return shown
         return StepState.FAILED if ended.state is OrderState.FAILED else StepState.PENDING
@@ -146,8 +161,20 @@ class _Tree:
         return in_language(node.title, self._view) if node and node.title else employee
 
 
+def _fold(streams: Mapping[str, Sequence[Event]]) -> dict[str, OrderView]:
+    return {stream: fold_order(events) for stream, events in streams.items() if stream.startswith("order/")}
+
+
 def _fields(node: StepNode) -> dict[str, Any]:
     return {name: getattr(node, name) for name in StepNode.__dataclass_fields__}
+
+
+def _revisions(streams: Mapping[str, Sequence[Event]]) -> dict[str, list[str]]:
+    """Return order → why its plan was changed, each time."""
+    return {
+        stream: [f"{e.data['step']}: {e.data['because']}" for e in events if e.type == "plan.revised" and e.data]
+        for stream, events in streams.items()
+    }
 
 
 def _seals(streams: Mapping[str, Sequence[Event]]) -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from contracts import Json
 from runtime.errors import InvalidArguments
+from runtime.plain_words import in_plain_words
 
 
 def refused(error: ValidationError, typed: Mapping[str, str]) -> InvalidArguments:
@@ -16,11 +17,11 @@ def refused(error: ValidationError, typed: Mapping[str, str]) -> InvalidArgument
     faults: list[Json] = []
     for detail in error.errors(include_url=False):
         field = ".".join(map(str, detail["loc"]))
-        faults.append(f"{typed.get(field, field)} {_in_plain_words(detail)}.")
+        faults.append(f"{typed.get(field, field)} {_words(detail)}.")
     return InvalidArguments("\n".join(map(str, faults)), faults=faults)
 
 
-def _in_plain_words(detail: Any) -> str:
+def _words(detail: Any) -> str:
     value, context = detail["input"], detail.get("ctx", {})
     match detail["type"]:
         case "string_too_long":
@@ -29,5 +30,4 @@ def _in_plain_words(detail: Any) -> str:
             return "is empty; say something"
         case "string_unicode":
             return "holds bytes that are no text (UTF-8)"
-    message = str(detail["msg"])
-    return f"cannot be used: {message[:1].lower()}{message[1:].rstrip('.')}"
+    return in_plain_words(detail)

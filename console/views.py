@@ -9,12 +9,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from console.notes import BranchFailure, NotOffered
 from contracts import (
     Confidence,
     Decision,
     DecisionCard,
     EvidenceItem,
     ExecutionId,
+    Extension,
     Json,
     OrderId,
     OrderState,
@@ -35,6 +37,8 @@ class RunOptions:
     skill: str | None = None
     given: Mapping[str, str] = field(default_factory=dict)
     """Parameter → text; the plan's declaration says what the text means (`console.parameters.read_values`)."""
+    values: Mapping[str, Json] = field(default_factory=dict)
+    """Parameter → value, from a face that speaks JSON; in the place of its text."""
     at: datetime | None = None
     """Naive: local time of the organisation. Aware: that moment. None: the organisation's clock, or now."""
     by: str | None = None
@@ -45,8 +49,19 @@ class RunOptions:
     """None means the organisation's."""
     budget: Mapping[str, str] = field(default_factory=dict)
     """`seconds`, `steps`, `tokens`, `money` → text."""
+    priority: int = 0
+    """Its orders get a slot before those of a smaller number."""
     strict: bool = False
     """Every effect waits for a person, whatever the organisation allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A request that was recorded; whoever claims its execution first runs it."""
+
+    execution_id: ExecutionId
+    repeated: bool = False
+    """The idempotency key was known: this is the execution that it stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +153,19 @@ class ExecutionOutcome:
     """Open questions."""
     usage: Usage = field(default_factory=Usage)
     error: Problem | None = None
+    asks: Extension | None = None
+    """What it needs to go on, where it stopped at a limit."""
     output: Json = None
+    failed_branches: tuple[BranchFailure, ...] = ()
+    """Branches that failed or were cancelled, in whatever state the whole is: plans go on without them."""
+    branch_ended: bool = False
+    """Whether the branch that was to be cancelled had ended before: nothing was cancelled."""
+    not_offered: tuple[NotOffered, ...] = ()
+    """Options that no card shows, and why; where none is left, there was nothing to decide."""
     repeated: bool = False
     """The idempotency key was known: nothing new was run."""
+    imported: bool = False
+    """It happened elsewhere and came in as a file; it never goes on here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +184,8 @@ class ExecutionRow:
     waiting_for: tuple[str, ...] = ()
     held: bool = False
     """Whether a process runs it now; a running execution that nobody holds can be resumed."""
+    imported: bool = False
+    """It happened elsewhere and came in as a file; it never goes on here."""
 
 
 class StepState(StrEnum):
@@ -170,6 +197,8 @@ class StepState(StrEnum):
     DONE = "done"
     FAILED = "failed"
     SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+    """Its order was cancelled before it had ended; whether it had begun, its order's slot may tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +348,8 @@ class AuditResult:
     events: int
     """The greatest position."""
     faults: tuple[AuditFinding, ...] = ()
+    pruned: int = 0
+    """Events of these that were pruned, each behind a tombstone that accounts for it."""
 
 
 @dataclass(frozen=True, slots=True)

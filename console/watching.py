@@ -8,10 +8,11 @@ from pathlib import Path
 
 from agents.cognition.sense import SensorDefinition, SensorRun, idempotency_key, request_for
 from agents.organisation import Organisation
+from console.asking import acting, known_at
 from console.errors import UnknownName
 from console.ports import Watch
 from console.resources import Resources
-from console.running import Running, acting, known_at
+from console.running import Running
 from console.views import MetricReading, Raised, SensorFailure, SensorRow, SensorsOutcome
 from console.wiring import Wired, folder_of
 from contracts import ExecutionId, MetricDefinition, Signal
@@ -102,7 +103,7 @@ class Watching:
         execution = None
         if start:
             try:
-                execution = await self._running.submit(request, organisation, organisation.folder, watch=watch)
+                execution = await self._running.carry_out(request, organisation, organisation.folder, watch=watch)
             except KeyInUse as error:  # another process started it meanwhile, at a moment of its own
                 execution = await self._running.follow(ExecutionId(str(error.facts["execution_id"])), watch=watch)
         return Raised(signal, request.goal, request.skill, request.parameters, unit, execution)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from agents.cognition import reason_capability
 from agents.cognition.advise import AdviseCapability
@@ -18,15 +19,17 @@ from agents.employee.report import capability as report_capability
 from agents.employee.report.capability import ReportCapability
 from agents.organisation import Organisation, read_rules
 from agents.workforce import InlineWorkforce
-from cluster import Bridge, ControlPlane, Gateway, RlimitsDriver, this_node
+from cluster import Bridge, ControlPlane, Engines, Gateway, driver_for, open_control_plane, this_node
+from console.browser import SlotBrowser, slot_browser
 from console.texts import say_in
-from contracts import Json
+from contracts import ExecutionId, Json
 from governance.approvals import ApprovalGate, ApprovalGateway
 from governance.policies import Policy, PolicyBook
 from memory import metric_capability
 from memory.metric_capability import MetricCapability
 from memory.metrics import MetricRegistry
 from runtime.blackboard import LedgerBlackboard
+from runtime.capabilities.browser.capability import browser_capabilities
 from runtime.capabilities.builtin import builtin_capabilities, builtin_specs
 from runtime.capabilities.connected import Connected, connect
 from runtime.capabilities.port import CapabilitySpec
@@ -38,9 +41,13 @@ from runtime.engine import Engine
 from runtime.engine.ports import Delegate
 from runtime.errors import NotFound
 from runtime.executor import ExecutionRun
+from runtime.ledger.grip import StillHeld
 from runtime.ledger.port import Lease, Store
 from runtime.settings.load import Settings
 from runtime.telemetry import redact
+
+if TYPE_CHECKING:
+    from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
 
 
 def all_builtin_specs() -> Mapping[str, CapabilitySpec]:
@@ -64,6 +71,8 @@ class Wired:
     settings: Settings
     clock: Clock
     control_plane: ControlPlane
+    bridge: Bridge
+    _boards: WeakValueDictionary[ExecutionId, LedgerBlackboard] = field(init=False, default_factory=WeakValueDictionary)
 
     @cached_property
     def connected(self) -> Connected:
@@ -75,6 +84,8 @@ class Wired:
             time_zone=self.organisation.time_zone,
             sql=self.settings.sql,
             http=self.settings.http,
+            browser=self.settings.browser,
+            browser_told=lambda why_not: slot_browser(self.settings).record(why_not),
             secrets=Secrets(),
             views=self.organisation.views,
         )
@@ -100,6 +111,7 @@ class Wired:
         return Registry(
             [
                 *builtin_capabilities(self.settings.slot),
+                *browser_capabilities(self.connected.browsers),
                 *self.connected.capabilities,
                 AttributeCapability(say_in),
                 AdviseCapability(
@@ -117,9 +129,10 @@ class Wired:
             self.organisation,
             store=self.store,
             specs=self.registry.specs(),
-            engine_for=lambda run, delegate: self._engine(run, delegate, ()),
+            engine_for=lambda run, delegate: self._engine(run, delegate, (), run.still_held),
             cluster_for=self._cluster,
             clock=self.clock,
+            settings=self.settings.engine,
         )
 
     async def close(self) -> None:
@@ -127,7 +140,18 @@ class Wired:
         if "connected" in self.__dict__:
             await self.connected.close()
 
-    def _engine(self, run: ExecutionRun, delegate: Delegate | None, slot: Sequence[Lease]) -> Engine:
+    def engine_in_slot(self, run: ExecutionRun, slot: Sequence[Lease], still_held: StillHeld) -> Engine:
+        """Return the engine of an order that holds a slot; the slot is asked about before the execution's lease."""
+
+        async def both() -> None:
+            await still_held()
+            await run.still_held()
+
+        return self._engine(run, None, slot, both)
+
+    def _engine(
+        self, run: ExecutionRun, delegate: Delegate | None, slot: Sequence[Lease], still_held: StillHeld
+    ) -> Engine:
         gate = ApprovalGate(
             self.approvals,
             PolicyBook(self._rules()),
@@ -135,27 +159,38 @@ class Wired:
             say_in=say_in,
             clock=self.clock,
         )
-        board = LedgerBlackboard(
-            self.store.ledger,
-            run.execution_id,
-            organisation=self.organisation.name,
-            settings=self.settings.blackboard,
-            trace_id=run.trace_id,
-        )
         return Engine(
             store=self.store,
-            router=Router(self.registry, clock=self.clock, timeout_s=self.settings.engine.step_timeout_s),
+            router=Router(self.registry, timeout_s=self.settings.engine.step_timeout_s),
             gate=gate,
             clock=self.clock,
             settings=self.settings.engine,
-            blackboard=board,
+            blackboard=self._board(run),
             delegate=delegate,
             leases=(*run.leases, *slot),
             cancelled=run.cancelled,
+            cancelled_branches=run.cancelled_branches,
+            still_held=still_held,
             redact=redact,
             reopen=run.reopened,
             grace_s=self.settings.executor.cancel_grace_s,
+            steps=run.steps,
+            snapshot_events=self.settings.ledger.snapshot_events,
         )
+
+    def _board(self, run: ExecutionRun) -> LedgerBlackboard:
+        """Return the board of an execution: one for all its engines, so that none reads what another one knows."""
+        board = self._boards.get(run.execution_id)
+        if board is None:
+            board = self._boards[run.execution_id] = LedgerBlackboard(
+                self.store.ledger,
+                run.execution_id,
+                organisation=self.organisation.name,
+                settings=self.settings.blackboard,
+                trace_id=run.trace_id,
+                rules=self.organisation.blackboard,
+            )
+        return board
 
     def _rules(self) -> Sequence[Policy]:
         """Return the rules that were pinned, and those of the folder now: a rule added meanwhile counts at once.
@@ -170,16 +205,13 @@ class Wired:
         return (*self.organisation.rules, *(rule for rule in now if rule not in self.organisation.rules))
 
     def _cluster(self, run: ExecutionRun) -> Gateway:
-        bridge = Bridge(
-            self.store,
+        return Gateway(
             self.control_plane,
-            lambda leases: self._engine(run, None, leases),
-            driver_for(self.settings),
-            home=self.settings.home,
-            clock=self.clock,
-            settings=self.settings.slot,
+            self.bridge,
+            lambda leases, still_held: self.engine_in_slot(run, leases, still_held),
+            leases=run.leases,
+            leaving=lambda: run.steps.draining,
         )
-        return Gateway(self.control_plane, bridge)
 
     def _specs(self) -> Mapping[str, CapabilitySpec]:
         return self.registry.specs()  # asked for when a card is made: the registry holds whoever asks
@@ -191,16 +223,29 @@ class Wired:
         return [row for row in table.rows if isinstance(row, dict)]
 
 
-def control_plane_of(store: Store, settings: Settings) -> ControlPlane:
-    """Return the control plane of this machine: one node, whose slots all processes of one home folder share."""
-    driver = driver_for(settings)(0)
-    node = this_node(settings.home, settings.slot, labels=(), cannot_enforce=driver.cannot_enforce)
-    return ControlPlane(store.leases, [node], settings.slot)
+def control_plane_of(store: SqlStore, settings: Settings, clock: Clock) -> ControlPlane:
+    """Return the control plane, in which this machine is one node; all processes of one home folder share its slots."""
+    driver = driver_for(settings.slot)(0)
+    labels = tuple(dict.fromkeys((*SlotBrowser(settings, driver).labels, *settings.cluster.labels)))
+    node = this_node(
+        node_folder(settings), settings.slot, labels=labels, driver=driver.name, cannot_enforce=driver.cannot_enforce
+    )
+    return open_control_plane(store, node, clock, slot=settings.slot, cluster=settings.cluster)
 
 
-def driver_for(settings: Settings) -> Callable[[int], RlimitsDriver]:
-    """Return what gives the sandbox driver of a slot."""
-    return lambda index: RlimitsDriver.for_slot(settings.slot, index)
+def bridge_of(store: Store, plane: ControlPlane, engines: Engines, settings: Settings, clock: Clock) -> Bridge:
+    """Return the bridge of this process."""
+    node, driver = plane.node, driver_for(settings.slot)
+    assert node is not None, "the plane of a process that has a bridge has a node"
+    return Bridge(
+        store, plane, lambda index: driver(node.user_of(index)), home=node_folder(settings), clock=clock,
+        settings=settings.slot, files=settings.files, cluster=settings.cluster, engines=engines,
+    )  # fmt: skip
+
+
+def node_folder(settings: Settings) -> Path:
+    """Return the folder in which this node keeps its id and its slots."""
+    return folder_of(Path(settings.cluster.folder)) if settings.cluster.folder else settings.home
 
 
 def folder_of(named: Path) -> Path:

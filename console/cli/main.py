@@ -13,11 +13,13 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
+from console.cli.unwritten import AnswerNotWritten
 from console.cli.visible import visible, visible_json
+from runtime.garbage import look_rarely, pass_over_the_start
 
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "init": ("Organisations", "console.cli.commands.init", "Make a small organisation that works."),
-    "check": ("Organisations", "console.cli.commands.check", "Find every fault of an organisation folder."),
+    "check": ("Organisations", "console.cli.commands.check", "Find the faults of an organisation folder."),
     "metrics": ("Organisations", "console.cli.commands.metrics", "List metrics, show their values."),
     "sensors": ("Organisations", "console.cli.commands.sensors", "List sensors, let them look."),
     "run": ("Work", "console.cli.commands.run", "Hand a goal to an organisation."),
@@ -28,10 +30,16 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "events": ("Work", "console.cli.commands.events", "Show what the ledger holds, and follow it."),
     "approvals": ("Decisions", "console.cli.commands.approvals", "List, show and decide cards."),
     "answer": ("Decisions", "console.cli.commands.answer", "Answer a question that an execution waits for."),
+    "up": ("System", "console.cli.commands.up", "Run the server: executions and the HTTP API."),
+    "cluster": ("System", "console.cli.commands.cluster", "Show and steer nodes, slots and waiting orders."),
+    "tokens": ("System", "console.cli.commands.tokens", "Make, list and revoke tokens of the HTTP API."),
     "settings": ("System", "console.cli.commands.settings", "Show every setting, its source and meaning."),
     "audit": ("System", "console.cli.commands.audit", "Verify that the ledger was not altered."),
+    "evidence": ("System", "console.cli.commands.evidence", "Prove what was done and seen."),
     "contracts": ("System", "console.cli.commands.contracts", "Export the contracts as JSON Schema."),
-    "db": ("System", "console.cli.commands.db", "Show or upgrade the database schema."),
+    "db": ("System", "console.cli.commands.db", "Upgrade, back up, restore and prune the database."),
+    "export": ("System", "console.cli.commands.export", "Write one execution into one file."),
+    "import": ("System", "console.cli.commands.import_", "Take an exported execution in, to look at it."),
     "doctor": ("System", "console.cli.commands.doctor", "Look for what is broken."),
 }
 """Command → where it stands in the help, its module, what it does. Help is made of this table alone."""
@@ -49,6 +57,7 @@ class Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         command = typer.main.get_command(import_module(COMMANDS[cmd_name][1]).app)
+        pass_over_the_start()
         command.name = cmd_name
         return command
 
@@ -81,6 +90,7 @@ def silicon() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
+    look_rarely()
     sys.exit(main(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -101,9 +111,18 @@ def main(arguments: Sequence[str]) -> int:
     except typer.Abort:
         return 1
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read has seen enough
+        _leave_standard_output()  # whoever read has seen enough
+        return 1
+    except AnswerNotWritten as error:
+        _leave_standard_output()
+        print(f"The answer could not be written: {error.strerror}. What was done is done.", file=sys.stderr)
         return 1
     return code if isinstance(code, int) else 0
+
+
+def _leave_standard_output() -> None:
+    """Let nothing more be written there, also not by Python at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_text(argument: str) -> bool:

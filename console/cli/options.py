@@ -19,6 +19,15 @@ As = Annotated[
     str | None,
     typer.Option("--as", metavar="PERSON", help="Who acts, as named in org.yaml; else your login.", show_default=False),
 ]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="inline|ray",
+        help="Where employees sit: in this process, or on Ray; else workforce.engine.",
+        show_default=False,
+    ),
+]
 At = Annotated[
     str | None,
     typer.Option(
@@ -29,6 +38,19 @@ At = Annotated[
     ),
 ]
 Organisation = Annotated[str, typer.Argument(metavar="ORG", help="The organisation's folder.")]
+Seconds = Annotated[
+    str | None,
+    typer.Option("--budget-seconds", metavar="SECONDS", help="Seconds of work at most.", show_default=False),
+]
+Steps = Annotated[
+    str | None, typer.Option("--budget-steps", metavar="STEPS", help="Steps at most.", show_default=False)
+]
+Tokens = Annotated[
+    str | None, typer.Option("--budget-tokens", metavar="TOKENS", help="Tokens at most.", show_default=False)
+]
+Costs = Annotated[
+    str | None, typer.Option("--budget-money", metavar="'5 USD'", help="Costs at most.", show_default=False)
+]
 
 
 def command(help_: str = "") -> typer.Typer:
@@ -52,6 +74,12 @@ def moment(text: str | None) -> datetime | None:
         raise InvalidArguments(
             f"--at: {text!r} is not a moment. Write it as 2013-02-08T17:00, local time of the organisation.", at=text
         ) from None
+
+
+def limits(seconds: str | None, steps: str | None, tokens: str | None, money: str | None) -> dict[str, str]:
+    """Return the limits of a budget that were typed, by name."""
+    typed = {"seconds": seconds, "steps": steps, "tokens": tokens, "money": money}
+    return {name: text for name, text in typed.items() if text is not None}
 
 
 def pairs(option: str, texts: list[str] | None) -> dict[str, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any, TextIO
 
@@ -14,6 +15,7 @@ from rich.segment import Segment
 from rich.text import Span, Text
 
 from console.cli.form import to_data
+from console.cli.unwritten import AnswerNotWritten
 from console.cli.visible import shown, visible, visible_json
 from runtime.texts import Say
 
@@ -33,7 +35,8 @@ class Output:
     def show(self, *parts: RenderableType) -> None:
         """Write the answer for people; nothing with `--json`. Plain lines are never broken: they can be pasted."""
         if not self.as_json:
-            write(self.answers, *parts)
+            with _answering():
+                write(self.answers, *parts)
 
     def note(self, *parts: RenderableType) -> None:
         """Write something beside the answer to standard error."""
@@ -42,12 +45,14 @@ class Output:
     def data(self, value: Any) -> None:
         """Write the answer as JSON; nothing without `--json`."""
         if self.as_json:
-            write_json(value, indent=2)
+            with _answering():
+                write_json(value, indent=2)
 
     def data_line(self, value: Any) -> None:
         """Write one JSON value on one line, for answers that go on."""
         if self.as_json:
-            write_json(value)
+            with _answering():
+                write_json(value)
 
 
 class CleanConsole(Console):
@@ -96,6 +101,16 @@ def write_json(value: Any, *, indent: int | None = None) -> None:
     """Write a value to standard output as exact JSON that no terminal obeys."""
     sys.stdout.write(visible_json(json.dumps(to_data(value), ensure_ascii=False, indent=indent)) + "\n")
     sys.stdout.flush()
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise AnswerNotWritten(error.errno, error.strerror) from error
 
 
 def _console(stream: TextIO) -> Console:

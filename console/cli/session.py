@@ -14,6 +14,8 @@ import typer
 from console.cli.exits import Exit
 from console.cli.output import Output
 from console.cli.problems import tell, tell_interrupted, tell_unexpected, unwrap
+from console.cli.unwritten import AnswerNotWritten
+from console.errors import UnknownId
 from console.ids import choose
 from console.ports import AnyId, Application, OpenApplication
 from console.texts import LANGUAGES, say_in
@@ -41,35 +43,41 @@ class Session:
         return self.output.say
 
     def watch(self, event: Event) -> None:
-        """Remember which execution runs, so that Ctrl-C can say how to go on."""
-        if event.execution_id is not None:
-            self.execution_id = str(event.execution_id)
+        """Remember and tell which execution runs, so that one can go on with it after Ctrl-C, and after a kill."""
+        begun = None if event.execution_id is None else str(event.execution_id)
+        if begun is not None and begun != self.execution_id:
+            self.execution_id = begun
+            self.output.note(self.say("progress-begun", id=begun))
 
+
+ENGINES = ("inline", "ray")
 
 Task = Callable[[Session, Application], Awaitable[int]]
 
 
-def conduct(task: Task, *, as_json: bool, language: str | None) -> None:
+def conduct(task: Task, *, as_json: bool, language: str | None, engine: str | None = None) -> None:
     """Run a command that needs the application, and leave with its exit code."""
 
     def work(session: Session) -> int:
         return asyncio.run(_with_application(session, task))
 
-    conduct_alone(work, as_json=as_json, language=language)
+    conduct_alone(work, as_json=as_json, language=language, engine=engine)
 
 
-def conduct_alone(work: Callable[[Session], int], *, as_json: bool, language: str | None) -> None:
+def conduct_alone(
+    work: Callable[[Session], int], *, as_json: bool, language: str | None, engine: str | None = None
+) -> None:
     """Run a command that needs the settings only, and leave with its exit code."""
     output = Output(say_in(language or "en"), language or "en", as_json=as_json)
     log = find_home({}, Path.cwd()) / FILE
     session: Session | None = None
     try:
-        session = _start(output, as_json=as_json, language=language)
+        session = _start(output, as_json=as_json, language=language, engine=engine)
         output, log = session.output, start_logs(session.settings.log, session.settings.home)
         code = work(session)
     except KeyboardInterrupt:
         code = tell_interrupted(output, session.execution_id if session else None)
-    except BrokenPipeError:
+    except (AnswerNotWritten, BrokenPipeError):
         raise
     except Exception as raised:  # the last place before the user
         error = unwrap(raised)
@@ -78,8 +86,20 @@ def conduct_alone(work: Callable[[Session], int], *, as_json: bool, language: st
 
 
 async def find_id(application: Application, kind: type[AnyId], typed: str) -> AnyId:
-    """Return the id that was typed in full or in part."""
-    return choose(kind, typed, await application.ids(kind))
+    """Return the id that was typed in full or in part; one that was pruned is told to be gone."""
+    try:
+        return choose(kind, typed, await application.ids(kind))
+    except UnknownId as unknown:
+        if unknown.facts["count"]:
+            raise
+        try:
+            gone = choose(kind, typed, await application.pruned_ids(kind))
+        except UnknownId:
+            raise unknown from None
+        raise UnknownId(
+            f"{gone} was pruned: it had ended longer ago than executions are kept here, and is gone for good.",
+            typed=typed, kind=kind.KIND, count=0, pruned=str(gone), candidates=[],
+        ) from None  # fmt: skip
 
 
 def opener() -> OpenApplication:
@@ -87,10 +107,13 @@ def opener() -> OpenApplication:
     return cast(OpenApplication, import_module("console.application").open_application)
 
 
-def _start(output: Output, *, as_json: bool, language: str | None) -> Session:
+def _start(output: Output, *, as_json: bool, language: str | None, engine: str | None) -> Session:
     if language is not None and language not in LANGUAGES:
         raise InvalidArguments(f"--language: {language!r} is not one of {', '.join(LANGUAGES)}.", language=language)
-    settings = load({"language": language} if language else None)
+    if engine is not None and engine not in ENGINES:
+        raise InvalidArguments(f"--engine: {engine!r} is not one of {', '.join(ENGINES)}.", engine=engine)
+    typed = {"language": language, "workforce.engine": engine}
+    settings = load({name: value for name, value in typed.items() if value})
     register(secret.get_secret_value() for secret in settings.secrets())
     return Session(settings, Output(say_in(settings.language), settings.language, as_json=as_json))
 

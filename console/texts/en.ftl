@@ -11,6 +11,7 @@ state-partial = partly done
 state-failed = failed
 state-cancelled = cancelled
 state-skipped = skipped
+state-unfinished = not finished
 state-open = open
 state-closed = closed
 state-approved = approved
@@ -60,6 +61,12 @@ error-organisation-faulty = { $folder } has { $faults-count ->
    *[other] { $faults-count } faults
 }; nothing was run.
 error-model-required = Step { $step } needs a model and none is set. Name one in the setting { $setting } (environment variable { $variable }).
+error-server-running = The server with process id { $pid } works on { $database } already; an embedded ledger has one server. Use that one, stop it, or take another home folder.
+error-address-in-use = Nothing can listen on { $host }, port { $port }: { $error }. Choose another with --host and --port; port 0 takes a free one.
+error-execution-imported = { $execution_id } was imported from a file: it can be looked at here with silicon show, and never goes on here.
+error-already-here = { $execution_id } is in this ledger already, or was pruned from it. Nothing was changed.
+error-target-in-use = The database { $address } is not empty; a backup is restored into an empty one only.
+error-file-in-use = There is a file { $path } already, which is never written over. Choose another name.
 error-ledger-unavailable = The ledger { $address } cannot be read or written: { $error }.
 
 interrupted = Stopped. Nothing was started.
@@ -67,6 +74,7 @@ interrupted-resumable = Stopped. What is finished is kept; go on with: { $comman
 
 ## Progress
 
+progress-begun = This is { $id }.
 progress-accepted = { $employee } starts { $skill }
 
 ## The outcome of an execution
@@ -74,6 +82,20 @@ progress-accepted = { $employee } starts { $skill }
 outcome-found = Found
 outcome-result = Result
 outcome-failed = Why
+outcome-note = Note
+outcome-done = Done
+outcome-missing = Missing
+outcome-part = { $step } ({ $missing } of { $whole })
+outcome-steps-more = … and { $count } more
+outcome-next-partial = What was done is kept and is not done again. Go on with what it asks for: { $command }
+outcome-not-offered-forbidden = option { $option } was not offered, because the rule { $rule } forbids { $use }: { $why }
+outcome-not-offered-unclear = option { $option } was not offered, because the rule { $rule } could not be judged for { $use }: { $why }
+outcome-not-offered-unfit = option { $option } was not offered, because { $use } could not be called: { $why }
+outcome-branch-failed = branch { $branch } failed, the plan went on without it: { $why } [{ $code }]
+outcome-branches-more = … and { $count ->
+    [one] { $count } more branch
+   *[other] { $count } more branches
+} failed
 outcome-product = Report
 outcome-details = Details
 outcome-took = { $steps ->
@@ -81,6 +103,7 @@ outcome-took = { $steps ->
    *[other] { $steps } steps, { $seconds }
 }
 outcome-repeated = this key was used before, nothing new was run
+outcome-imported = imported: it happened elsewhere and does not go on here
 outcome-next-failed =
     After mending data or a service, go on where it stood: { $command }
     It keeps the organisation folder it began with; after changing the folder, run the goal anew.
@@ -127,12 +150,28 @@ decide-does = This happens: { $action }
 decide-reversible = It can be taken back.
 decide-irreversible = It cannot be taken back.
 
+up-listening = Listening on { $address } (process { $pid }). Ctrl-C or SIGTERM stops it.
+up-for = It works on executions of { $organisations }.
+up-for-all = It works on every execution of this ledger whose folder is here.
+up-token = The first token, an administrator's; it is shown this once:
+up-stopping = { $count ->
+    [0] Stopping.
+    [one] Stopping: one execution gets { $seconds } s for the steps in progress. Once more stops at once.
+   *[other] Stopping: { $count } executions get { $seconds } s for the steps in progress. Once more stops at once.
+}
+up-stopped = Stopped. What was not finished goes on when a server runs again, or with `silicon resume`.
 cancel-told = Another process runs it and was told to stop.
+cancel-branch-told = Another process runs it and was told to stop the branch { $branch }.
+cancel-branch-ended = The branch { $branch } had ended before; nothing was cancelled.
+cancel-branch = The branch { $branch } was cancelled; the rest went on.
+cancel-in-doubt = It was cancelled. Of an effect that was under way only people can tell whether it happened; it finishes when they have. Nothing is done again.
 cancel-too-late = It had ended before; nothing was cancelled.
 
 ## Executions
 
 runs-none = Nothing was run yet.
+runs-none-left = Nothing is here any more: what was run was pruned.
+runs-none-of = No execution of { $organisation } is here.
 runs-not-held = stopped, can be resumed
 
 show-asked = asked by { $by }, { $at }
@@ -260,13 +299,55 @@ settings-source = source
 settings-default = default
 settings-meaning = meaning
 
-audit-clean = The ledger is as it was written: { $events } events.
+audit-clean = The ledger is as it was written: { $events } events{ $pruned ->
+    [0] {""}
+   *[other] , { $pruned } of them pruned
+}.
 audit-faults = { $count ->
     [one] { $count } thing is not as it was written.
    *[other] { $count } things are not as they were written.
 }
 audit-ledger = the ledger
 audit-place = { $stream } version { $version }
+
+evidence-sealed = { $count ->
+    [one] { $count } item, sealed { $at }, seal { $seal }
+   *[other] { $count } items, sealed { $at }, seal { $seal }
+}
+evidence-seal-open = not sealed yet: the order goes on
+evidence-seal-none = not sealed: the order was carried out without a slot; this is what the ledger shows
+evidence-seal-missing = never sealed
+evidence-nothing = It shows nothing.
+evidence-left = { $path } stayed behind in the slot: { $why }
+evidence-erased = { $count ->
+    [one] { $count } event was erased for good; what it showed can no longer be compared.
+   *[other] { $count } events were erased for good; what they showed can no longer be compared.
+}
+evidence-kind-call = call
+evidence-kind-file = file
+evidence-kind-screenshot = screenshot
+evidence-kind-rows = rows
+evidence-kind-receipt = receipt
+evidence-stored = bytes stored
+evidence-ledger = in the ledger
+evidence-hash = hash only
+evidence-removed = deleted
+evidence-files = { $count } more together, { $first } to { $last }
+evidence-rows = { $count ->
+    [one] { $count } row
+   *[other] { $count } rows
+}
+evidence-clean = All evidence is as it was: { $orders ->
+    [one] { $orders } order
+   *[other] { $orders } orders
+}, { $items ->
+    [one] { $items } item
+   *[other] { $items } items
+}.
+evidence-faults = { $count ->
+    [one] { $count } thing is not as it was.
+   *[other] { $count } things are not as they were.
+}
 
 contracts-written = { $count } schemas written to { $folder }
 
@@ -277,11 +358,106 @@ db-address = Database
 db-revision = Schema
 db-newest = Program
 
+backup-made = Copied everything up to position { $events } to { $file } ({ $size }) and audited the copy.
+backup-faults = { $count ->
+    [one] The ledger has { $count } fault, and so has its copy. Run silicon audit verify.
+   *[other] The ledger has { $count } faults, and so has its copy. Run silicon audit verify.
+}
+restore-done = { $file } is restored to { $address }, up to position { $events }.
+
+prune-keeps-all = Executions are kept for ever, unless retention.executions_days or --days N says how long.
+prune-did = { $executions ->
+    [one] { $executions } execution is gone for good
+   *[other] { $executions } executions are gone for good
+} ({ $events ->
+    [one] { $events } event
+   *[other] { $events } events
+}).
+prune-would = { $executions ->
+    [one] { $executions } execution would go
+   *[other] { $executions } executions would go
+} ({ $events ->
+    [one] { $events } event
+   *[other] { $events } events
+}). Nothing was changed.
+prune-beside = Beside them: { $blobs ->
+    [one] { $blobs } blob that nothing else names
+   *[other] { $blobs } blobs that nothing else names
+} ({ $size }), { $fragments ->
+    [one] { $fragments } fragment that was only streamed
+   *[other] { $fragments } fragments that were only streamed
+}
+prune-held = { $count ->
+    [one] { $count } is kept under a hold
+   *[other] { $count } are kept under a hold
+}
+prune-in-use = { $count ->
+    [one] { $count } is kept: it is at work, or a card of it waits
+   *[other] { $count } are kept: they are at work, or a card of theirs waits
+}
+prune-free = { $size } are free in the file and will be used again; --compact gives them back
+prune-not-compacted = The file was not made smaller ({ $size } are free in it): another program uses it. Try again later.
+hold-placed = { $execution } is kept whole until its hold is released (placed by { $by }).
+hold-released = { $execution } is under no hold any more; { $by } had placed it at { $at }: { $reason }
+hold-by = placed by
+hold-since = since
+hold-reason = why
+holds-none = No execution is under a hold.
+export-done = { $execution } is in { $file }: { $events } events, { $size }.
+import-done = { $execution } can be looked at here: { $events } events. It never runs here.
+
 doctor-healthy = Nothing is broken.
 doctor-broken = { $count ->
     [one] { $count } thing is broken.
    *[other] { $count } things are broken.
 }
+
+cluster-no-nodes = No node is there. `silicon up` and `silicon cluster serve` offer one.
+cluster-state = { $state ->
+    [open] open
+    [cordoned] cordoned
+    [draining] draining
+   *[lost] lost
+}
+cluster-taken = { $taken } of { $slots } slots taken
+cluster-beat = last beat { $at }
+cluster-cannot = cannot enforce: { $names }
+cluster-free = free
+cluster-order-state = { $state ->
+    [queued] queued
+    [assigned] assigned
+    [running] running
+    [reported] reported
+   *[left] left by its submitter
+}
+cluster-priority = priority { $priority }
+cluster-losses = { $count ->
+    [one] lost one slot
+   *[other] lost { $count } slots
+}
+cluster-waiting = { $count ->
+    [0] No order waits for a slot.
+    [one] One order waits for a slot.
+   *[other] { $count } orders wait for a slot.
+}
+cluster-cordoned = { $node } takes no new orders.
+cluster-opened = { $node } takes orders again.
+cluster-draining = { $count ->
+    [one] { $node } takes no new orders; one slot is still taken.
+   *[other] { $node } takes no new orders; { $count } slots are still taken.
+}
+cluster-drained = { $node } is empty and takes no new orders.
+cluster-serving = { $slots ->
+    [one] Offering { $node } with one slot (process { $pid }). Ctrl-C or SIGTERM stops it.
+   *[other] Offering { $node } with { $slots } slots (process { $pid }). Ctrl-C or SIGTERM stops it.
+}
+cluster-labels = Labels: { $labels }
+cluster-stopping = { $count ->
+    [0] Stopping.
+    [one] Stopping: one order gets { $seconds } s for the step in progress and goes on elsewhere. Once more stops at once.
+   *[other] Stopping: { $count } orders get { $seconds } s for the steps in progress and go on elsewhere. Once more stops at once.
+}
+cluster-stopped = Stopped. Its orders go on at other nodes.
 
 ## Reports
 
@@ -309,7 +485,10 @@ card-effect-do-title = Let it happen, exactly so
 card-effect-do-benefit = The work goes on: { $objective }
 card-effect-do-risk = { $effect ->
     [irreversible] It cannot be taken back.
-   *[other] It changes something outside; taking it back takes another order.
+   *[other] { $way_back ->
+        [none] It changes something outside; taking it back takes another order.
+       *[other] It changes something outside; if the work is cancelled, { $way_back } takes it back.
+    }
 }
 card-effect-do-cost = What { $capability } costs with these values.
 card-effect-nothing-title = Do nothing
@@ -334,6 +513,32 @@ card-doubt-stop-benefit = Nothing more is done until somebody has looked.
 card-doubt-stop-risk = The order ends without a result.
 card-doubt-stop-cost = None.
 
+## Cards about an effect in doubt, after a cancellation
+
+card-cancelled-question = Did { $capability } happen? The work was cancelled while it was under way.
+card-cancelled-impact = { $description } Begun by { $employee } with: { $arguments }. It is not done again, whatever you answer.
+card-cancelled-happened-title = It happened
+card-cancelled-happened-benefit = { $way_back ->
+    [none] The cancellation ends, and it is on record that the effect stands.
+   *[other] { $way_back } takes it back now.
+}
+card-cancelled-happened-risk = { $way_back ->
+    [none] Nothing takes it back here: do that by hand.
+   *[other] Had it not happened, something would be taken back that never was.
+}
+card-cancelled-happened-cost = { $way_back ->
+    [none] None.
+   *[other] What { $way_back } costs.
+}
+card-cancelled-not-title = It did not happen
+card-cancelled-not-benefit = The cancellation ends; there is nothing to take back.
+card-cancelled-not-risk = Had it happened after all, it would stand.
+card-cancelled-not-cost = None.
+card-cancelled-stop-title = Nobody knows
+card-cancelled-stop-benefit = The cancellation ends, and it is on record that this is in doubt.
+card-cancelled-stop-risk = If it happened, it stands, and nothing takes it back.
+card-cancelled-stop-cost = None.
+
 ## Findings: what an excess is due to
 
 finding-condition = the condition
@@ -348,3 +553,14 @@ finding-slice =
 finding-not-explained = Not explained by the data: { $hits } of { $n } { $unit } { $hit } ({ $rate }, usually { $usual }), { $excess } more than usual.
 finding-nothing-unusual = Nothing unusual: { $hits } of { $n } { $unit } { $hit } ({ $rate }, usually { $usual }).
 finding-inconclusive = Too little to say: { $hits } of { $n } { $unit } { $hit }.
+
+## Tokens of the HTTP API
+
+tokens-made = Keep this token now; it is not shown again:
+tokens-none = No token was made yet.
+tokens-revoked = The token counts no more.
+tokens-anybody = anybody, in every organisation
+tokens-acts-as = Acts as
+tokens-id = Token
+tokens-created = Made
+tokens-revoked-at = Revoked

@@ -10,6 +10,7 @@ state-partial = 部分完成
 state-failed = 失败
 state-cancelled = 已取消
 state-skipped = 已跳过
+state-unfinished = 未完成
 state-open = 等你决定
 state-closed = 已关闭
 state-approved = 已批准
@@ -56,6 +57,12 @@ error-not-allowed-to-decide = { $why ->
 error-execution-busy = { $execution_id } 正由 { $holder } 执行，至少到 { $until }。可用 silicon show 查看进展。
 error-organisation-faulty = { $folder } 有 { $faults-count } 处错误；没有执行任何工作。
 error-model-required = 步骤 { $step } 需要模型，但没有设置。在设置 { $setting }（环境变量 { $variable }）中指定。
+error-server-running = 进程 { $pid } 的服务器已在使用 { $database }；内嵌账本只能有一个服务器。请使用它、停止它，或换一个主文件夹。
+error-address-in-use = 无法监听 { $host } 端口 { $port }：{ $error }。请用 --host 和 --port 另选；端口 0 取空闲端口。
+error-execution-imported = { $execution_id } 是从文件导入的：可在此用 silicon show 查看，但不会在这里继续。
+error-already-here = { $execution_id } 已在此账本中，或已从中清除。未做任何更改。
+error-target-in-use = 数据库 { $address } 不为空；备份只能恢复到空数据库。
+error-file-in-use = 文件 { $path } 已存在，不会被覆盖。请换一个名称。
 error-ledger-unavailable = 账本 { $address } 无法读写：{ $error }。
 
 interrupted = 已停止。没有开始任何工作。
@@ -63,6 +70,7 @@ interrupted-resumable = 已停止。已完成的部分都保留；继续执行�
 
 ## 进度
 
+progress-begun = 本次执行：{ $id }。
 progress-accepted = { $employee } 开始 { $skill }
 
 ## 执行结果
@@ -70,10 +78,22 @@ progress-accepted = { $employee } 开始 { $skill }
 outcome-found = 结论
 outcome-result = 结果
 outcome-failed = 原因
+outcome-note = 注意
+outcome-done = 已完成
+outcome-missing = 未完成
+outcome-part = { $step }（{ $whole } 个中缺 { $missing } 个）
+outcome-steps-more = ……另有 { $count } 个
+outcome-next-partial = 已完成的会保留，不会重做。按它所请求的额度继续：{ $command }
+outcome-not-offered-forbidden = 未提供方案 { $option }，因为规则 { $rule } 禁止 { $use }：{ $why }
+outcome-not-offered-unclear = 未提供方案 { $option }，因为无法对 { $use } 判断规则 { $rule }：{ $why }
+outcome-not-offered-unfit = 未提供方案 { $option }，因为无法调用 { $use }：{ $why }
+outcome-branch-failed = 分支 { $branch } 失败，计划未等它而继续：{ $why } [{ $code }]
+outcome-branches-more = ……另有 { $count } 个分支失败
 outcome-product = 报告
 outcome-details = 详情
 outcome-took = { $steps } 步，{ $seconds }
 outcome-repeated = 这个键已用过，没有重新执行
+outcome-imported = 从文件导入：发生在别处，不会在这里继续
 outcome-next-failed =
     修好数据或服务后，可从停下的地方继续：{ $command }
     它沿用开始时的组织文件夹；改过文件夹后请重新运行。
@@ -120,12 +140,27 @@ decide-does = 将会发生：{ $action }
 decide-reversible = 可以撤销。
 decide-irreversible = 无法撤销。
 
+up-listening = 正在监听 { $address }（进程 { $pid }）。Ctrl-C 或 SIGTERM 停止。
+up-for = 处理这些组织的执行：{ $organisations }。
+up-for-all = 处理此账本中文件夹在本机的所有执行。
+up-token = 首个令牌（管理员），只显示这一次：
+up-stopping = { $count ->
+    [0] 正在停止。
+   *[other] 正在停止：{ $count } 项执行有 { $seconds } 秒完成进行中的步骤。再按一次立即停止。
+}
+up-stopped = 已停止。未完成的工作会在服务器再次运行时继续，也可用 silicon resume 继续。
 cancel-told = 另一个进程正在执行，已通知它停止。
+cancel-branch-told = 另一个进程正在执行，已通知它停止分支 { $branch }。
+cancel-branch-ended = 分支 { $branch } 此前已结束，没有取消任何内容。
+cancel-branch = 分支 { $branch } 已取消，其余部分继续执行。
+cancel-in-doubt = 已取消。有一项执行结果不明，请有人告知；在此之前不做任何事，也不会再次执行。
 cancel-too-late = 它此前已结束，没有取消任何内容。
 
 ## 执行列表与详情
 
 runs-none = 还没有执行过任何工作。
+runs-none-left = 这里已没有任何执行：执行过的都已按保留期清除。
+runs-none-of = 这里没有 { $organisation } 的执行。
 runs-not-held = 已停下，可继续
 
 show-asked = { $by } 提出，{ $at }
@@ -211,10 +246,34 @@ settings-source = 来源
 settings-default = 默认
 settings-meaning = 含义
 
-audit-clean = 账本与写入时一致：{ $events } 个事件。
+audit-clean = 账本与写入时一致：{ $events } 个事件{ $pruned ->
+    [0] {""}
+   *[other] ，其中 { $pruned } 个已清除
+}。
 audit-faults = { $count } 处与写入时不一致。
 audit-ledger = 账本
 audit-place = { $stream } 版本 { $version }
+
+evidence-sealed = { $count } 项，封存于 { $at }，封印 { $seal }
+evidence-seal-open = 尚未封存：任务仍在进行
+evidence-seal-none = 未封存：任务未使用槽位；以下为账本所示
+evidence-seal-missing = 从未封存
+evidence-nothing = 没有任何内容。
+evidence-left = { $path } 留在了槽位中：{ $why }
+evidence-erased = { $count } 个事件已被永久擦除，其内容无法再比对。
+evidence-kind-call = 调用
+evidence-kind-file = 文件
+evidence-kind-screenshot = 截图
+evidence-kind-rows = 数据行
+evidence-kind-receipt = 回执
+evidence-stored = 已存原文
+evidence-ledger = 在账本中
+evidence-hash = 仅存哈希
+evidence-removed = 已删除
+evidence-files = 另有 { $count } 个文件合为一项，{ $first } 至 { $last }
+evidence-rows = { $count } 行
+evidence-clean = 全部证据与当时一致：{ $orders } 个任务，{ $items } 项。
+evidence-faults = { $count } 处与当时不一致。
 
 contracts-written = 已将 { $count } 个模式写入 { $folder }
 
@@ -225,8 +284,65 @@ db-address = 数据库
 db-revision = 结构版本
 db-newest = 程序版本
 
+backup-made = 已将截至位置 { $events } 的全部内容复制到 { $file }（{ $size }），并审计了副本。
+backup-faults = 账本有 { $count } 处问题，副本也是如此。请运行 silicon audit verify。
+restore-done = 已将 { $file } 恢复到 { $address }，截至位置 { $events }。
+
+prune-keeps-all = 执行会永久保留；可用 retention.executions_days 或 --days N 更改。
+prune-did = 已永久清除 { $executions } 个执行（{ $events } 个事件）。
+prune-would = 将清除 { $executions } 个执行（{ $events } 个事件）。未做任何更改。
+prune-beside = 另外：{ $blobs } 个不再被引用的数据块（{ $size }），{ $fragments } 条仅用于流式显示的片段
+prune-held = { $count } 个因法律保留而未清除
+prune-in-use = { $count } 个未清除：正在运行，或有卡片等待决定
+prune-free = 文件中有 { $size } 空闲，会被再次使用；--compact 可将其归还
+prune-not-compacted = 文件未能缩小（其中有 { $size } 空闲）：另一个程序正在使用它。请稍后再试。
+hold-placed = { $execution } 将完整保留，直到解除保留（由 { $by } 设置）。
+hold-released = { $execution } 已解除保留；由 { $by } 于 { $at } 设置：{ $reason }
+hold-by = 设置者
+hold-since = 设置时间
+hold-reason = 原因
+holds-none = 没有处于保留状态的执行。
+export-done = { $execution } 已写入 { $file }：{ $events } 个事件，{ $size }。
+import-done = { $execution } 可在此查看：{ $events } 个事件。它不会在这里运行。
+
 doctor-healthy = 没有发现损坏。
 doctor-broken = { $count } 处损坏。
+
+cluster-no-nodes = 没有节点。silicon up 和 silicon cluster serve 可提供节点。
+cluster-state = { $state ->
+    [open] 可用
+    [cordoned] 已封锁
+    [draining] 正在排空
+   *[lost] 已失联
+}
+cluster-taken = { $slots } 个槽位中已占用 { $taken } 个
+cluster-beat = 最近心跳 { $at }
+cluster-cannot = 无法保证：{ $names }
+cluster-free = 空闲
+cluster-order-state = { $state ->
+    [queued] 排队中
+    [assigned] 已分配
+    [running] 执行中
+    [reported] 已报告
+   *[left] 提交者已离开
+}
+cluster-priority = 优先级 { $priority }
+cluster-losses = 失去过 { $count } 个槽位
+cluster-waiting = { $count ->
+    [0] 没有任务单在等待槽位。
+   *[other] { $count } 个任务单在等待槽位。
+}
+cluster-cordoned = { $node } 不再接受新任务单。
+cluster-opened = { $node } 重新接受任务单。
+cluster-draining = { $node } 不再接受新任务单；仍有 { $count } 个槽位被占用。
+cluster-drained = { $node } 已排空，不再接受新任务单。
+cluster-serving = 提供 { $node }，{ $slots } 个槽位（进程 { $pid }）。Ctrl-C 或 SIGTERM 停止。
+cluster-labels = 标签：{ $labels }
+cluster-stopping = { $count ->
+    [0] 正在停止。
+   *[other] 正在停止：{ $count } 个任务单有 { $seconds } 秒完成进行中的步骤，之后在别处继续。再按一次立即停止。
+}
+cluster-stopped = 已停止。其任务单在其他节点继续。
 
 ## 报告
 
@@ -251,7 +367,10 @@ card-effect-do-title = 允许，按所示内容执行
 card-effect-do-benefit = 工作继续：{ $objective }
 card-effect-do-risk = { $effect ->
     [irreversible] 无法撤销。
-   *[other] 会改变外部系统；要撤销需另下任务单。
+   *[other] { $way_back ->
+        [none] 会改变外部系统；要撤销需另下任务单。
+       *[other] 会改变外部系统；工作若被取消，由 { $way_back } 撤销。
+    }
 }
 card-effect-do-cost = { $capability } 按这些参数产生的费用。
 card-effect-nothing-title = 不做
@@ -276,6 +395,32 @@ card-doubt-stop-benefit = 有人查看之前，不再做任何事。
 card-doubt-stop-risk = 任务单没有结果就结束。
 card-doubt-stop-cost = 无。
 
+## 取消之后，关于结果不明的执行
+
+card-cancelled-question = { $capability } 是否已经执行？执行途中工作被取消。
+card-cancelled-impact = { $description } 由 { $employee } 开始，参数：{ $arguments }。无论如何回答，都不会再次执行。
+card-cancelled-happened-title = 已经执行
+card-cancelled-happened-benefit = { $way_back ->
+    [none] 取消就此结束，并记录其结果仍然存在。
+   *[other] 现在由 { $way_back } 撤销。
+}
+card-cancelled-happened-risk = { $way_back ->
+    [none] 系统不会撤销它：请手工处理。
+   *[other] 如果其实没有执行，就会撤销从未发生的事。
+}
+card-cancelled-happened-cost = { $way_back ->
+    [none] 无。
+   *[other] { $way_back } 产生的费用。
+}
+card-cancelled-not-title = 没有执行
+card-cancelled-not-benefit = 取消就此结束，没有需要撤销的内容。
+card-cancelled-not-risk = 如果其实已经执行，其结果将保留。
+card-cancelled-not-cost = 无。
+card-cancelled-stop-title = 无人知道
+card-cancelled-stop-benefit = 取消就此结束，并记录此事不明。
+card-cancelled-stop-risk = 如果已经执行，其结果将保留，不会撤销。
+card-cancelled-stop-cost = 无。
+
 ## 结论：超出部分的原因
 
 finding-condition = 已知情况
@@ -290,3 +435,14 @@ finding-slice =
 finding-not-explained = 数据无法解释：{ $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }），比平常多 { $excess } 个。
 finding-nothing-unusual = 没有异常：{ $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }）。
 finding-inconclusive = 数据太少，无法判断：{ $n } 个{ $unit }中 { $hits } 个{ $hit }。
+
+## Tokens of the HTTP API
+
+tokens-made = 请现在保存此令牌，之后不再显示：
+tokens-none = 还没有令牌。
+tokens-revoked = 此令牌已失效。
+tokens-anybody = 任何人，所有组织
+tokens-acts-as = 代表
+tokens-id = 令牌
+tokens-created = 创建
+tokens-revoked-at = 吊销

@@ -12,7 +12,7 @@ from console.views import CardState
 from contracts import OrderState, Outcome
 from governance.errors import NotAllowedToDecide
 from tests.console.conftest import Silicon
-from tests.fakes.console_application import CARD, EXECUTION, outcome, standing
+from tests.fakes.console_values import CARD, EXECUTION, outcome, standing
 
 
 def test_a_list_without_cards_says_so(silicon: Silicon) -> None:
@@ -41,7 +41,7 @@ def test_deciding_says_what_will_happen_then_writes_then_carries_out(silicon: Si
     silicon("approvals", "decide", CARD, "waive", "--reason", "a storm", "--as", "night-manager")
 
     assert silicon.code == 0
-    assert [name for name, _ in silicon.application.asked] == ["open", "decide", "resume", "close"]
+    assert [name for name, _ in silicon.application.asked] == ["open", "decide", "go_on", "close"]
     assert silicon.application.asked[1] == ("decide", ("waive", "a storm", "night-manager"))
     assert silicon.err.splitlines()[:4] == [
         "◆ What is done for the passengers?",
@@ -77,7 +77,7 @@ def test_a_card_decided_before_stays_as_it_was(silicon: Silicon) -> None:
 
     assert silicon.code == 1
     assert "approved by duty-manager before" in silicon.err
-    assert "resume" not in [name for name, _ in silicon.application.asked]
+    assert "go_on" not in [name for name, _ in silicon.application.asked]
 
 
 def test_one_yes_of_two_waits_for_the_other(silicon: Silicon) -> None:
@@ -87,7 +87,7 @@ def test_one_yes_of_two_waits_for_the_other(silicon: Silicon) -> None:
 
     assert silicon.code == 3
     assert "1 of 1" in silicon.out
-    assert "resume" not in [name for name, _ in silicon.application.asked]
+    assert "go_on" not in [name for name, _ in silicon.application.asked]
 
 
 def test_ctrl_c_while_the_follow_up_runs_names_the_execution(silicon: Silicon) -> None:

@@ -25,6 +25,11 @@ def test_letters_that_several_have_list_them() -> None:
     assert error.value.facts["candidates"] == [str(FIRST), str(SECOND)]
 
 
+def test_too_few_letters_are_told_how_many_it_takes() -> None:
+    with pytest.raises(UnknownId, match="Type at least 4 letters of an id"):
+        choose(CardId, "01", KNOWN)
+
+
 @pytest.mark.parametrize("typed", ["ABC", "nothing", "", "order/01JB0000000000000000000ABC"])
 def test_what_names_nothing_names_the_newest(typed: str) -> None:
     with pytest.raises(UnknownId, match="The newest: card/01JB0000000000000000000XYZ"):

@@ -21,27 +21,35 @@ def environment(home: Path) -> dict[str, str]:
     return kept | {"SILICON_HOME": str(home), "PYTHONPATH": str(ROOT)}
 
 
-def test_ctrl_c_in_the_middle_of_a_run_can_be_resumed_at_once(tmp_path: Path) -> None:
-    make(tmp_path / "shop")
-    settings = environment(tmp_path / "home")
+def interrupted(folder: Path) -> tuple[int, str, str]:
+    """Send Ctrl-C to a run once its first work is done; return its exit code, what it said, and what it told aside."""
     run = subprocess.Popen(
-        [*SILICON, "run", str(tmp_path / "shop"), GOAL], env=settings, cwd=tmp_path, text=True,
+        [*SILICON, "run", str(folder / "shop"), GOAL], env=environment(folder / "home"), cwd=folder, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert run.stderr is not None
     while "analyst/do" not in run.stderr.readline():
         assert run.poll() is None
-
     run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=30)
+    out, err = run.communicate(timeout=60)
+    return run.returncode, out, err
+
+
+def test_ctrl_c_in_the_middle_of_a_run_can_be_resumed_at_once(tmp_path: Path) -> None:
+    for number in range(3):
+        folder = tmp_path / str(number)
+        make(folder / "shop")
+        code, out, err = interrupted(folder)
+        if code != 3:  # on a busy machine it may come only when the run waits for its decision
+            break
 
     found = re.search(r"silicon resume (execution/\w+)$", err.strip())
-    assert (run.returncode, out) == (1, "")
+    assert (code, out) == (1, "")
     assert found, err
     resumed = subprocess.run(
         [*SILICON, "resume", found[1], "--json"],
-        env=settings,
-        cwd=tmp_path,
+        env=environment(folder / "home"),
+        cwd=folder,
         text=True,
         capture_output=True,
         timeout=60,

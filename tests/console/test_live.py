@@ -77,7 +77,7 @@ def test_a_one_step_order_stands_in_the_line_of_its_step() -> None:
 def test_the_live_tree_on_a_terminal() -> None:
     console = Console(file=io.StringIO(), record=True, width=80, force_terminal=True, color_system=None)
 
-    console.print(Picture(folded(), say_in("en")))
+    console.print(Picture(folded(), say_in("en"), lambda: NOW))
 
     assert [line.rstrip() for line in console.export_text().splitlines()][1:] == [
         "├─ ✓ measure  analyst · flights.query     done                    0.3\N{NO-BREAK SPACE}s",

@@ -14,10 +14,12 @@ import typer
 
 from console.cli.main import COMMANDS, main
 from tests.console.conftest import Silicon
-from tests.fakes.console_application import EXECUTION
+from tests.fakes.console_values import EXECUTION
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("pydantic", "rich", "sqlalchemy", "duckdb", "contracts", "runtime", "structlog", "fluent", "asyncio")
+LIGHT = ("runtime", "runtime.garbage")
+"""Of those rooms, what imports nothing else."""
 
 
 def test_help_names_every_command_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,7 +33,7 @@ def test_help_names_every_command_and_the_exit_codes(capsys: pytest.CaptureFixtu
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys; from console.cli.main import main; main(['--help']); "
-        f"print([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+        f"print([m for m in sys.modules if m.split('.')[0] in {HEAVY!r} and m not in {LIGHT!r}], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
 
@@ -110,6 +112,18 @@ def test_a_surprise_is_one_sentence_and_the_traceback_is_in_the_log(silicon: Sil
     assert "Traceback" not in silicon.out + silicon.err
     assert "Traceback" in log.read_text()
     assert "sk-abcdefghijklmnop12" not in log.read_text()
+
+
+@pytest.mark.parametrize("words", [["settings"], ["settings", "--json"]])
+def test_an_answer_that_cannot_be_written_is_told_without_a_traceback(tmp_path: Path, words: list[str]) -> None:
+    command = [sys.executable, "-c", "from console.cli.main import run; run()", *words]
+    with Path("/dev/full").open("w") as full:
+        kept = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, cwd=tmp_path, env=kept, stdout=full, stderr=subprocess.PIPE, check=False)
+
+    assert done.returncode == 1
+    told = "The answer could not be written: No space left on device. What was done is done.\n"
+    assert done.stderr.decode() == told
 
 
 def test_an_error_inside_a_group_of_tasks_is_told_like_any_other(silicon: Silicon) -> None:

@@ -33,7 +33,8 @@ def test_a_text_becomes_what_is_declared(type_: ValueType, text: str, value: Jso
 @pytest.mark.parametrize(
     ("type_", "text"),
     [(ValueType.INTEGER, "7.5"), (ValueType.NUMBER, "many"), (ValueType.BOOLEAN, "1"), (ValueType.DATE, "8 Feb"),
-     (ValueType.DATE_TIME, "noon"), (ValueType.ARRAY, "{}"), (ValueType.OBJECT, "no"), (ValueType.MONEY, "5")],
+     (ValueType.DATE_TIME, "noon"), (ValueType.ARRAY, "{}"), (ValueType.OBJECT, "no"), (ValueType.MONEY, "5"),
+     (ValueType.ARRAY, "[1e400]"), (ValueType.OBJECT, '{"a": NaN}'), (ValueType.NUMBER, "1e400")],
 )  # fmt: skip
 def test_a_text_that_does_not_fit_is_refused_with_its_name(type_: ValueType, text: str) -> None:
     with pytest.raises(InvalidArguments, match=r"^x: "):

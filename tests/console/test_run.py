@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from console.notes import BranchFailure, NotOffered
 from console.views import RunOptions
 from contracts import OrderState, Problem
 from runtime.errors import NotFound
 from tests.console.conftest import Silicon
-from tests.fakes.console_application import CARD, EXECUTION, QUESTION, outcome
+from tests.fakes.console_values import CARD, EXECUTION, QUESTION, outcome
 
 
 def asked_for(silicon: Silicon, name: str) -> object:
@@ -32,6 +34,12 @@ def test_everything_that_is_typed_reaches_the_application(silicon: Silicon) -> N
             by="duty-planner", key="k1", language="zh", budget={"seconds": "9", "money": "5 USD"}, strict=True,
         ),
     )  # fmt: skip
+
+
+def test_a_new_budget_reaches_the_application(silicon: Silicon) -> None:
+    silicon("resume", str(EXECUTION), "--budget-steps", "40", "--as", "owner")
+
+    assert asked_for(silicon, "resume") == (EXECUTION, "owner", {"steps": "40"})
 
 
 def test_the_answer_for_people_is_short_and_says_what_to_do(silicon: Silicon) -> None:
@@ -55,6 +63,7 @@ def test_progress_goes_to_standard_error_line_by_line(silicon: Silicon) -> None:
     silicon("run", "org", "Why?", "--json")
 
     assert silicon.err.splitlines() == [
+        f"This is {EXECUTION}.",
         "● operations-head starts explain-cancellations",
         "● analyst starts",
         "✓ analyst/do  done  0.2\N{NO-BREAK SPACE}s",
@@ -171,4 +180,54 @@ def test_cancel_tells_what_became_of_it(silicon: Silicon) -> None:
 def test_an_answer_is_written_and_the_execution_goes_on(silicon: Silicon) -> None:
     silicon("answer", QUESTION, "yes")
 
-    assert [name for name, _ in silicon.application.asked] == ["open", "answer", "resume", "close"]
+    assert [name for name, _ in silicon.application.asked] == ["open", "answer", "go_on", "close"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "code"),
+    [
+        ({"state": OrderState.RUNNING}, "Another process runs it and was told to stop the branch look/first.", 0),
+        ({"state": OrderState.DONE}, "The branch look/first was cancelled; the rest went on.", 0),
+        ({"state": OrderState.RUNNING, "branch_ended": True}, "The branch look/first had ended before; nothing was", 1),
+    ],
+)
+def test_what_became_of_a_branch_to_cancel_is_told(
+    silicon: Silicon, changes: dict[str, object], words: str, code: int
+) -> None:
+    silicon.application.outcome = replace(silicon.application.outcome, **changes)  # type: ignore[arg-type]
+
+    assert silicon("cancel", "0XEC", "--branch", "look/first").code == code
+    assert words in silicon.err
+
+
+def test_a_branch_that_failed_is_told_though_the_execution_is_done(silicon: Silicon) -> None:
+    failures = tuple(BranchFailure(f"look/{name}", "SQL_ERROR", "No table.") for name in "abcdefgh")
+    silicon.application.outcome = outcome(state=OrderState.DONE, cards=(), failed_branches=failures)
+    silicon("run", "org", "Why?")
+    assert silicon.code == 0
+    assert "  Note      branch look/a failed, the plan went on without it: No table. [SQL_ERROR]" in silicon.out
+    assert "look/f" in silicon.out and "look/g" not in silicon.out and "… and 2 more branches failed" in silicon.out
+
+    silicon("run", "org", "Why?", "--language", "zh")
+    assert "注意" in silicon.out and "分支 look/a 失败" in silicon.out
+
+    silicon("run", "org", "Why?", "--json")
+    told = json.loads(silicon.out)["failed_branches"]
+    assert len(told) == 8 and told[0] == {"branch": "look/a", "code": "SQL_ERROR", "message": "No table."}
+
+
+def test_an_option_that_was_not_offered_is_told_with_its_reason(silicon: Silicon) -> None:
+    left_out = (
+        NotOffered("half", "forbidden", "till.discount", "limit", "At most 30 percent."),
+        NotOffered("odd", "unclear", "till.discount", "limit", "text is no number"),
+        NotOffered("twenty", "unfit", "till.discount", None, "`percent` must be a whole number"),
+    )
+    silicon.application.outcome = outcome(state=OrderState.DONE, cards=(), not_offered=left_out)
+    silicon("run", "org", "Why?")
+    told = " ".join(silicon.out.split())
+    assert "option half was not offered, because the rule limit forbids till.discount: At most 30 percent." in told
+    assert "option odd was not offered, because the rule limit could not be judged for till.discount: text" in told
+    assert "option twenty was not offered, because till.discount could not be called: `percent`" in told
+
+    silicon("run", "org", "Why?", "--json")
+    assert json.loads(silicon.out)["not_offered"][2]["reason"] == "unfit"

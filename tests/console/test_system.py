@@ -13,7 +13,7 @@ from console.cli.words import measured
 from console.views import AuditFinding, DatabaseStatus, ExecutionRow, Fault, SensorFailure
 from contracts import Problem
 from tests.console.conftest import Silicon
-from tests.fakes.console_application import CARD, EXECUTION
+from tests.fakes.console_values import CARD, EXECUTION
 
 
 def test_check_shows_each_fault_with_place_and_mending(silicon: Silicon) -> None:
@@ -38,6 +38,26 @@ def test_check_without_faults_counts_what_was_read(silicon: Silicon) -> None:
 
     assert silicon.code == 0
     assert silicon.out.splitlines() == ["✓ three-airports has no fault.", "  11 employees · 5 skills · 1 person"]
+
+
+def test_where_no_run_is_shown_the_reason_is(silicon: Silicon) -> None:
+    assert silicon("runs", "--organisation", "mil").out == "No execution of mil is here.\n"
+    silicon.application.gone = ("execution/01JB00000000000000000G0NE0",)
+    assert silicon("runs").out == "Nothing is here any more: what was run was pruned.\n"
+
+
+def test_an_execution_that_was_pruned_is_told_to_be_gone(silicon: Silicon) -> None:
+    silicon.application.gone = ("execution/01JB00000000000000000G0NE0",)
+
+    assert silicon("show", "01JB00000000000000000G0NE0").code == 2
+    assert "execution/01JB00000000000000000G0NE0 was pruned" in silicon.err
+    assert "No execution is called" in silicon("show", "01JB00000000000000000NEVER").err
+
+
+def test_what_waited_where_it_came_from_waits_for_nobody_here(silicon: Silicon) -> None:
+    silicon.application.outcome = replace(silicon.application.outcome, imported=True)
+
+    assert silicon("resume", "0XEC").out.splitlines()[0].startswith("○ not finished  Why were so many")
 
 
 def test_runs_stand_in_two_lines_each(silicon: Silicon) -> None:
@@ -154,7 +174,7 @@ def test_contracts_are_exported_to_standard_output_or_files(silicon: Silicon, tm
 
 
 def test_a_schema_of_another_version_is_told(silicon: Silicon) -> None:
-    silicon.application.database_status = DatabaseStatus("mysql://db/x", None, "0003")
+    silicon.application.database_status = DatabaseStatus("mysql://db/x", None, "0004")
 
     assert silicon("db", "status").code == 1
     assert silicon("db", "upgrade", "--json").json["current"] is True

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from console.notes import BranchFailure
 from console.standing import outcome_of
 from console.tree import tree_of
 from console.views import ExecutionTree, StepState
 from contracts import ExecutionRequest, OrderState
+from governance.access import People
 from governance.questions import QuestionDesk
-from runtime.errors import LedgerError
+from runtime.errors import CapabilityFailed, LedgerError
 from runtime.executor import ExecutionRun, Executor
 from runtime.ledger.store import SqlStore
 from runtime.settings import ExecutorSettings
 from tests.fakes.clock import HandClock
 from tests.fakes.engine_world import Tool, World
+from tests.fakes.model import ScriptedModel, calls, control, done
 from tests.stores import clock, sqlite_store
 
 __all__ = ["clock", "sqlite_store"]
@@ -37,17 +41,39 @@ class Body:
         return await self._world.run(order.model_copy(update={"order_id": run.root_order_id}))
 
 
+async def test_a_step_of_a_cancelled_order_is_not_said_never_to_have_begun(
+    sqlite_store: SqlStore, clock: HandClock, tmp_path: Path
+) -> None:
+    world = World(sqlite_store, clock)
+
+    async def stop_and_hang(arguments: object, context: object) -> None:
+        world.cancelled = True
+        await asyncio.Event().wait()
+
+    world.tools["hang"] = Tool("hang", stop_and_hang)
+    body = Body(world, {"id": "a", "use": "hang"})
+
+    tree = await shown(sqlite_store, clock, body, tmp_path)
+
+    assert tree.root is not None
+    assert (tree.root.state, tree.root.steps[0].state) == (OrderState.CANCELLED, StepState.CANCELLED)
+
+
+async def nobody(view: object) -> People:
+    return People(())
+
+
 async def shown(store: SqlStore, clock: HandClock, body: Body, home: Path, *changes: str) -> ExecutionTree:
     """Run the body in an execution, change the database by hand, and return the tree."""
     executor = Executor(store, clock, ExecutorSettings(), body, "host:1")
     request = ExecutionRequest(organisation="acme", goal="look", requested_by="ann")
-    execution_id = await executor.start(request, "0" * 64, home)
+    execution_id = (await executor.submit(request, "0" * 64, home)).execution_id
     await executor.run(execution_id)
     with closing(sqlite3.connect(home / "silicon.db")) as database, database:
         for change in changes:
             database.execute(change)
     view = await executor.view(execution_id)
-    outcome = await outcome_of(store, view, QuestionDesk(store, clock), home=home, people=None)  # type: ignore[arg-type]
+    outcome = await outcome_of(store, view, QuestionDesk(store, clock), home=home, people=nobody)
     return await tree_of(store, view, outcome, None)
 
 
@@ -89,3 +115,57 @@ async def test_nothing_runs_in_an_execution_that_has_failed(
     assert tree.root is not None and tree.root.state is OrderState.FAILED
     (step,) = tree.root.steps
     assert (step.state, step.steps[0].state) == (StepState.FAILED, StepState.DONE)
+
+
+async def test_what_a_model_called_is_shown_as_evidence_of_its_step(
+    sqlite_store: SqlStore, clock: HandClock, tmp_path: Path
+) -> None:
+    world = World(sqlite_store, clock, Tool("look", lambda a, c: {"n": 1}))
+    world.model = ScriptedModel(calls(("look", {"at": 1}), ("look", {"at": 1}), ("look", {"at": 2})), done(n=2))
+    body = Body(world, {"id": "think", "react": "Go.", "tools": ["look"]})
+
+    tree = await shown(sqlite_store, clock, body, tmp_path)
+
+    assert tree.root is not None
+    (step,) = tree.root.steps
+    assert (step.state, step.output, len(step.evidence)) == (StepState.DONE, {"n": 2}, 2)
+
+
+async def test_what_a_model_spent_is_shown_while_its_step_waits(
+    sqlite_store: SqlStore, clock: HandClock, tmp_path: Path
+) -> None:
+    world = World(sqlite_store, clock, Tool("look", lambda a, c: {"n": 1}))
+    world.model = ScriptedModel(calls(("look", {"at": 1})), control("need_input", question="Which day?"))
+    body = Body(world, {"id": "first", "use": "look"}, {"id": "think", "react": "Go.", "tools": ["look"]})
+
+    tree = await shown(sqlite_store, clock, body, tmp_path)
+
+    assert (tree.outcome.state, tree.outcome.usage.tokens_in) == (OrderState.WAITING, 20)
+    assert tree.outcome.usage.steps == 1
+
+
+async def test_an_execution_that_is_done_tells_of_a_branch_that_failed(
+    sqlite_store: SqlStore, clock: HandClock, tmp_path: Path
+) -> None:
+    world = World(
+        sqlite_store, clock, Tool("refuse", lambda a, c: CapabilityFailed("No.")), Tool("look", lambda a, c: {"n": 1})
+    )
+    group = {"id": "both", "parallel": [{"id": "bad", "use": "refuse"}, {"id": "good", "use": "look"}]}
+
+    tree = await shown(sqlite_store, clock, Body(world, group), tmp_path)
+
+    assert tree.outcome.state is OrderState.DONE
+    assert tree.outcome.failed_branches == (BranchFailure("both/bad", "CAPABILITY_FAILED", "No."),)
+
+
+async def test_each_change_of_a_plan_is_shown_with_its_reason(
+    sqlite_store: SqlStore, clock: HandClock, tmp_path: Path
+) -> None:
+    world = World(sqlite_store, clock, Tool("find", lambda a, c: {"n": a["n"]}))
+    step = {"id": "find", "use": "find", "with": {"n": 0}, "accept": ["n > 0"], "otherwise": {"with": {"n": 1}}}
+
+    tree = await shown(sqlite_store, clock, Body(world, step), tmp_path)
+
+    assert tree.root is not None
+    (why,) = tree.root.revisions
+    assert why.startswith("find: The result of step find is not accepted: `n > 0`")

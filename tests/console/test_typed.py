@@ -37,8 +37,8 @@ async def application(tmp_path: Path) -> AsyncIterator[Application]:
     [
         (RunOptions(GOAL, at=datetime(1, 1, 1)), "year must lie between 1900 and 9998"),
         (RunOptions(GOAL, at=datetime(9999, 12, 31)), "year must lie between 1900 and 9998"),
-        (RunOptions(GOAL, key="k" * 5_000), "--key has 5,000 letters; 200 is the most"),
-        (RunOptions(GOAL, key=""), "--key is empty"),
+        (RunOptions(GOAL, key="k" * 5_000), "The key has 5,000 letters; 200 is the most"),
+        (RunOptions(GOAL, key=""), "The key is empty"),
         (RunOptions(GOAL + "x" * 120_000), "The goal has 120,020 letters; 4,000 is the most"),
         (RunOptions(GOAL + "\udcff"), "The goal holds bytes that are no text"),
     ],
@@ -65,7 +65,7 @@ async def test_who_may_not_decide_is_told_before_anything_is_written(application
         await application.may_decide(card.card.card_id, by="baker")
 
     await application.may_decide(card.card.card_id, by="owner")
-    with pytest.raises(InvalidArguments, match=r"--reason has 5,000 letters; 4,000 is the most"):
+    with pytest.raises(InvalidArguments, match=r"The reason has 5,000 letters; 4,000 is the most"):
         await application.decide(card.card.card_id, option=None, reason="r" * 5_000, by="owner")
 
     assert (await application.card(card.card.card_id)).decisions == ()

@@ -24,7 +24,7 @@ from console.texts import say_in
 from console.views import CardStanding, CardState
 from contracts import OrderState, Outcome
 from tests.console.conftest import Silicon
-from tests.fakes.console_application import CARD, a_card, outcome, standing
+from tests.fakes.console_values import CARD, a_card, outcome, standing
 
 HIDDEN = "\x00\x07\x08\x0b\x0c\r\n\t\x1b\x7f\x85\x9b\u061c\u200b\u200d\u200e\u200f\u2028\u2029\u202a\u202e"
 HIDDEN += "\u2060\u2066\u2069\ufeff\u00ad\u034f\u3164\U000e0041\U000e0100"

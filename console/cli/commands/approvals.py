@@ -103,7 +103,7 @@ def decide(
             return Exit.WAITING
         session.execution_id = str(before.card.execution_id)
         with progress_shown(output, session.watch) as watch:
-            outcome = await application.resume(before.card.execution_id, watch=watch)
+            outcome = await application.go_on(before.card.execution_id, watch=watch)
         output.data({"card": card_data(after, output), "execution": outcome_data(outcome, output)})
         output.show(*outcome_lines(outcome, output))
         return exit_of(outcome.state)

@@ -24,7 +24,9 @@ def verify(language: Language = None, as_json: AsJson = False) -> None:
     async def work(session: Session, application: Application) -> int:
         result = await application.verify()
         output, say = session.output, session.say
-        output.data({"events": result.events, "clean": not result.faults, "faults": result.faults})
+        output.data(
+            {"events": result.events, "pruned": result.pruned, "clean": not result.faults, "faults": result.faults}
+        )
         for fault in result.faults:
             place = fault.stream or say("audit-ledger")
             if fault.version:
@@ -33,7 +35,7 @@ def verify(language: Language = None, as_json: AsJson = False) -> None:
         if result.faults:
             output.show(Text.assemble(("✗ ", "red"), say("audit-faults", count=len(result.faults))))
             return Exit.FAILED
-        output.show(Text.assemble(("✓ ", "green"), say("audit-clean", events=result.events)))
+        output.show(Text.assemble(("✓ ", "green"), say("audit-clean", events=result.events, pruned=result.pruned)))
         return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)

@@ -1,4 +1,4 @@
-"""`silicon cancel`: end an execution and everything below it."""
+"""`silicon cancel`: end an execution and everything below it, or one branch of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from console.cli.exits import Exit
+from console.cli.exits import Exit, exit_of
 from console.cli.options import As, AsJson, Language, command
 from console.cli.render.outcome import outcome_data, outcome_lines
 from console.cli.session import Session, conduct, find_id
@@ -19,21 +19,38 @@ app = command()
 @app.command()
 def cancel(
     execution: Annotated[str, typer.Argument(metavar="ID", help="The execution; its first or last letters suffice.")],
+    branch: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Only this branch of a parallel group, like look/first.")
+    ] = None,
     as_: As = None,
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Cancel an execution; declared compensations run, the ledger stays whole."""
+    """Cancel an execution, or one branch of it; declared compensations run, the ledger stays whole."""
 
     async def work(session: Session, application: Application) -> int:
         execution_id = await find_id(application, ExecutionId, execution)
-        outcome = await application.cancel(execution_id, by=as_)
+        outcome = await application.cancel(execution_id, by=as_, branch=branch)
         session.output.data(outcome_data(outcome, session.output))
-        if outcome.state is OrderState.RUNNING:
+        if outcome.branch_ended:
+            session.output.note(session.say("cancel-branch-ended", branch=branch or ""))
+        elif branch is not None and outcome.state is OrderState.RUNNING:
+            session.output.note(session.say("cancel-branch-told", branch=branch))
+        elif branch is not None and outcome.state is not OrderState.RUNNING:
+            session.output.note(session.say("cancel-branch", branch=branch))
+        elif outcome.state is OrderState.RUNNING:
             session.output.note(session.say("cancel-told"))
+        elif outcome.state is OrderState.WAITING:
+            session.output.note(session.say("cancel-in-doubt"))
         elif outcome.state is not OrderState.CANCELLED:
             session.output.note(session.say("cancel-too-late"))
         session.output.show(*outcome_lines(outcome, session.output))
+        if outcome.branch_ended:
+            return Exit.FAILED
+        if branch is not None:
+            return Exit.DONE if outcome.state is OrderState.RUNNING else exit_of(outcome.state)
+        if outcome.state is OrderState.WAITING:
+            return Exit.WAITING
         return Exit.DONE if outcome.state in (OrderState.CANCELLED, OrderState.RUNNING) else Exit.FAILED
 
     conduct(work, as_json=as_json, language=language)

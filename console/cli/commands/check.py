@@ -1,4 +1,4 @@
-"""`silicon check`: every fault of an organisation folder, before anything runs."""
+"""`silicon check`: the faults of an organisation folder, before anything runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ app = command()
 
 @app.command()
 def check(organisation: Organisation, language: Language = None, as_json: AsJson = False) -> None:
-    """Find every fault of an organisation folder, with file and line; nothing is run."""
+    """Find the faults of an organisation folder that its files show, with file and line; nothing is run."""
 
     async def work(session: Session, application: Application) -> int:
         result = await application.check(Path(organisation))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from console.cli.exits import exit_of
-from console.cli.options import AsJson, Language, command
+from console.cli.options import As, AsJson, Costs, Engine, Language, Seconds, Steps, Tokens, command, limits
 from console.cli.render.live import progress_shown
 from console.cli.render.outcome import outcome_data, outcome_lines
 from console.cli.session import Session, conduct, find_id
@@ -20,18 +20,26 @@ app = command()
 @app.command()
 def resume(
     execution: Annotated[str, typer.Argument(metavar="ID", help="The execution; its first or last letters suffice.")],
+    *,
+    budget_seconds: Seconds = None,
+    budget_steps: Steps = None,
+    budget_tokens: Tokens = None,
+    budget_money: Costs = None,
+    as_: As = None,
+    engine: Engine = None,
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
     """Go on where an execution stood; finished steps never run again."""
+    budget = limits(budget_seconds, budget_steps, budget_tokens, budget_money)
 
     async def work(session: Session, application: Application) -> int:
         execution_id = await find_id(application, ExecutionId, execution)
         session.execution_id = str(execution_id)
         with progress_shown(session.output, session.watch) as watch:
-            outcome = await application.resume(execution_id, watch=watch)
+            outcome = await application.resume(execution_id, watch=watch, by=as_, budget=budget)
         session.output.data(outcome_data(outcome, session.output))
         session.output.show(*outcome_lines(outcome, session.output))
         return exit_of(outcome.state)
 
-    conduct(work, as_json=as_json, language=language)
+    conduct(work, as_json=as_json, language=language, engine=engine)

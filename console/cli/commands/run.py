@@ -8,7 +8,22 @@ from typing import Annotated
 import typer
 
 from console.cli.exits import exit_of
-from console.cli.options import As, AsJson, At, Language, Organisation, command, moment, pairs
+from console.cli.options import (
+    As,
+    AsJson,
+    At,
+    Costs,
+    Engine,
+    Language,
+    Organisation,
+    Seconds,
+    Steps,
+    Tokens,
+    command,
+    limits,
+    moment,
+    pairs,
+)
 from console.cli.render.live import progress_shown
 from console.cli.render.outcome import outcome_data, outcome_lines
 from console.cli.session import Session, conduct
@@ -32,18 +47,22 @@ def run(
     key: Annotated[
         str | None, typer.Option(metavar="KEY", help="The same key twice is the same execution, never two.")
     ] = None,
+    priority: Annotated[
+        int, typer.Option(metavar="N", min=-100, max=100, help="Orders of a greater number get a slot first.")
+    ] = 0,
     strict: Annotated[
         bool, typer.Option("--strict", help="Every effect waits for a person.", show_default=False)
     ] = False,
-    budget_seconds: Annotated[str | None, typer.Option(metavar="SECONDS", help="Seconds of work at most.")] = None,
-    budget_steps: Annotated[str | None, typer.Option(metavar="STEPS", help="Steps at most.")] = None,
-    budget_tokens: Annotated[str | None, typer.Option(metavar="TOKENS", help="Tokens at most.")] = None,
-    budget_money: Annotated[str | None, typer.Option(metavar="'5 USD'", help="Costs at most.")] = None,
+    budget_seconds: Seconds = None,
+    budget_steps: Steps = None,
+    budget_tokens: Tokens = None,
+    budget_money: Costs = None,
+    engine: Engine = None,
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a goal until it is done, fails, or waits for a decision."""
-    budget = {"seconds": budget_seconds, "steps": budget_steps, "tokens": budget_tokens, "money": budget_money}
+    budget = limits(budget_seconds, budget_steps, budget_tokens, budget_money)
 
     async def work(session: Session, application: Application) -> int:
         options = RunOptions(
@@ -54,7 +73,8 @@ def run(
             by=as_,
             key=key,
             language=language,
-            budget={name: value for name, value in budget.items() if value is not None},
+            budget=budget,
+            priority=priority,
             strict=strict,
         )
         with progress_shown(session.output, session.watch) as watch:
@@ -63,4 +83,4 @@ def run(
         session.output.show(*outcome_lines(outcome, session.output))
         return exit_of(outcome.state)
 
-    conduct(work, as_json=as_json, language=language)
+    conduct(work, as_json=as_json, language=language, engine=engine)

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from console.cli.exits import Exit
 from console.cli.options import AsJson, Language, command
-from console.cli.render.marks import icon, word
+from console.cli.render.marks import icon, shown_state, word
 from console.cli.session import Session, conduct
 from console.cli.words import moment, one_line, seconds
 from console.ports import Application
@@ -34,7 +34,9 @@ def runs(
         session.output.data({"executions": rows})
         say = session.say
         if not rows:
-            session.output.show(say("runs-none"))
+            pruned = await application.horizon() > 0
+            told = "runs-none-of" if organisation is not None else "runs-none-left" if pruned else "runs-none"
+            session.output.show(say(told, organisation=organisation or ""))
             return Exit.DONE
         for row in rows:
             session.output.show(*_lines(row, say))
@@ -44,8 +46,11 @@ def runs(
 
 
 def _lines(row: ExecutionRow, say: Say) -> list[Text]:
-    first = Text.assemble(icon(row.state.value), " ", word(row.state.value, say), "  ", one_line(row.goal, 100))
-    if row.state is OrderState.RUNNING and not row.held:
+    shown = shown_state(row.state, imported=row.imported)
+    first = Text.assemble(icon(shown), " ", word(shown, say), "  ", one_line(row.goal, 100))
+    if row.imported:
+        first.append(f"  {say('outcome-imported')}", style="dim")
+    elif row.state is OrderState.RUNNING and not row.held:
         first.append(f"  {say('runs-not-held')}", style="dim")
     spent = [] if row.seconds is None else [seconds(row.seconds)]
     facts = [moment(row.requested_at), row.requested_by, row.organisation, *spent, str(row.execution_id)]

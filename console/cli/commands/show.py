@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from console.cli.commands.evidence import orders_named
 from console.cli.exits import Exit
 from console.cli.form import to_data
 from console.cli.options import AsJson, Language, command
+from console.cli.render.evidence import evidence_data, evidence_lines
 from console.cli.render.outcome import outcome_data
 from console.cli.render.show import execution_lines
 from console.cli.session import Session, conduct, find_id
@@ -29,6 +31,10 @@ def show(
             metavar="ID", help="An execution, order, card or question; the first or last letters of its id suffice."
         ),
     ],
+    evidence: Annotated[
+        bool,
+        typer.Option("--evidence", help="Of an order, or each of an execution: what was done and seen, item by item."),
+    ] = False,
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
@@ -41,7 +47,21 @@ def show(
         session.output.show(*execution_lines(shown, session.output))
         return Exit.DONE
 
-    conduct(work, as_json=as_json, language=language)
+    async def work_on_evidence(session: Session, application: Application) -> int:
+        orders = await orders_named(application, await _named(application, id_))
+        shown = [await application.evidence(each) for each in orders]
+        session.output.data([evidence_data(each) for each in shown])
+        for each in shown:
+            session.output.show(*evidence_lines(each, session.output))
+        return Exit.DONE
+
+    conduct(work_on_evidence if evidence else work, as_json=as_json, language=language)
+
+
+async def _named(application: Application, typed: str) -> str:
+    """Return what a card or question leads to, its execution; anything else as it was typed."""
+    other = any(typed.startswith(f"{kind.KIND}/") for kind in (CardId, QuestionId))
+    return str(await _execution(application, typed)) if other else typed
 
 
 async def _execution(application: Application, typed: str) -> ExecutionId:

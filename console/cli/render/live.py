@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -24,14 +24,15 @@ from runtime.texts import Say
 class Picture:
     """The tree as it stands now; finished orders are one line."""
 
-    def __init__(self, progress: Progress, say: Say) -> None:
+    def __init__(self, progress: Progress, say: Say, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._progress = progress
         self._say = say
+        self._now = now
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         root = self._progress.root
         if root is not None:
-            yield from tree([order_branch(root, datetime.now(UTC), top=True)], self._say, options.max_width)
+            yield from tree([order_branch(root, self._now(), top=True)], self._say, options.max_width)
 
 
 def order_branch(order: LiveOrder, now: datetime, *, top: bool = False) -> Branch:

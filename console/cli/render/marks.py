@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from rich.text import Text
 
 from console.views import Health
+from contracts import OrderState
 from runtime.texts import Say
 
 HUMAN = "yellow"
@@ -21,6 +22,7 @@ MARKS: Mapping[str, tuple[str, str]] = {
     "failed": ("✗", "red"),
     "cancelled": ("⊘", "dim"),
     "skipped": ("–", "dim"),
+    "unfinished": ("○", "dim"),
     "open": ("◆", HUMAN),
     "approved": ("✓", "green"),
     "denied": ("✗", "red"),
@@ -34,6 +36,11 @@ HEALTH: Mapping[Health, tuple[str, str]] = {
     Health.NOTE: ("○", "dim"),
     Health.BROKEN: ("✗", "red"),
 }
+
+
+def shown_state(state: OrderState, *, imported: bool) -> str:
+    """Return the state of an execution under which it is shown: one that was imported waits for nobody here."""
+    return "unfinished" if imported and not state.final else state.value
 
 
 def icon(state: str) -> Text:

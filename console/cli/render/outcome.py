@@ -11,14 +11,17 @@ from rich.text import Text
 from console.cli.form import to_data
 from console.cli.output import Output
 from console.cli.render.card import answer_command, card_data, closed_card, open_card, open_question
+from console.cli.render.extension import extension_pairs, go_on_command
 from console.cli.render.facts import Pair, facts, padded
-from console.cli.render.marks import icon, word
+from console.cli.render.marks import icon, shown_state, word
 from console.cli.words import command_line, in_language, one_line, seconds
 from console.views import ExecutionOutcome
-from contracts import OrderState
+from contracts import Limit, OrderState
 
 RESULTS, RESULT = 6, 200
 """Fields of the result that are shown, and letters of each."""
+NOTE = 300
+"""Letters of a reason in a note."""
 LABEL = 8
 """Cells of the column of labels."""
 
@@ -35,6 +38,9 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
         pairs += [(say("outcome-result") if number == 0 else "", line) for number, line in enumerate(_results(outcome))]
     if outcome.error is not None:
         pairs.append((say("outcome-failed"), f"{outcome.error.message} [{outcome.error.code}]"))
+    if outcome.asks is not None:
+        pairs += extension_pairs(outcome.asks, say)
+    pairs += [(say("outcome-note") if not n else "", note) for n, note in enumerate(_notes(outcome, output))]
     if pairs:
         yield facts(pairs, width=LABEL)
     for product in outcome.products:
@@ -53,10 +59,15 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
     for question in outcome.questions:
         yield Text()
         yield from open_question(question, output)
-    if outcome.state in (OrderState.FAILED, OrderState.RUNNING) and not outcome.repeated:
+    goes_on = outcome.state in (OrderState.FAILED, OrderState.RUNNING) and not outcome.imported
+    if goes_on and not outcome.repeated:
         yield Text()
         told = say(f"outcome-next-{outcome.state.value}", command=command_line("resume", outcome.execution_id))
         yield from (Text(line) for line in told.splitlines())
+    asks = outcome.asks
+    if asks is not None and asks.limit is not Limit.DEADLINE and not (outcome.imported or outcome.repeated):
+        yield Text()
+        yield Text(say("outcome-next-partial", command=go_on_command(asks, outcome.execution_id)))
 
 
 def _results(outcome: ExecutionOutcome) -> list[str]:
@@ -66,16 +77,34 @@ def _results(outcome: ExecutionOutcome) -> list[str]:
     return [f"{name}: {one_line(str(value), RESULT)}" for name, value in list(plain.items())[:RESULTS]]
 
 
+def _notes(outcome: ExecutionOutcome, output: Output) -> list[str]:
+    """Return what else people have to know, whatever the state: what the plan went on without."""
+    say = output.say
+    failures = [
+        say("outcome-branch-failed", branch=each.branch, code=each.code, why=one_line(each.message, NOTE))
+        for each in outcome.failed_branches
+    ]
+    left_out = [
+        say(f"outcome-not-offered-{each.reason}", option=each.option, rule=each.rule or "", use=each.use or "",
+            why=one_line(each.why, NOTE))
+        for each in outcome.not_offered
+    ]  # fmt: skip
+    more = len(failures) - RESULTS
+    return [*left_out, *failures[:RESULTS], *([say("outcome-branches-more", count=more)] if more > 0 else [])]
+
+
 def headline(outcome: ExecutionOutcome, output: Output) -> Text:
     """Return the first line: the state, the goal, what it took."""
     say = output.say
-    state = outcome.state.value
+    state = shown_state(outcome.state, imported=outcome.imported)
     took = say("outcome-took", seconds=seconds(outcome.usage.seconds), steps=outcome.usage.steps)
     costs = [str(money) for money in outcome.usage.money]
     line = Text.assemble(icon(state), " ", word(state, say), "  ", (outcome.goal, "bold"))
     line.append(f"  {' · '.join([took, *costs])}", style="dim")
     if outcome.repeated:
         line.append(f"  {say('outcome-repeated')}", style="dim")
+    if outcome.imported:
+        line.append(f"  {say('outcome-imported')}", style="dim")
     return line
 
 
@@ -112,5 +141,9 @@ def outcome_data(outcome: ExecutionOutcome, output: Output) -> dict[str, Any]:
         "usage": to_data(outcome.usage),
         "output": to_data(outcome.output),
         "error": to_data(outcome.error),
+        "asks": to_data(outcome.asks),
+        "not_offered": to_data(outcome.not_offered),
+        "failed_branches": to_data(outcome.failed_branches),
         "repeated": outcome.repeated,
+        "imported": outcome.imported,
     }

@@ -39,7 +39,7 @@ def order_branch(order: OrderNode, say: Say, width: int) -> Branch:
         state=order.state.value,
         label=order.title or order.employee,
         detail=f"{order.employee}{skill}",
-        seconds=order.seconds,
+        seconds=order.seconds or None,  # what was stopped counts nothing
         notes=_order_notes(order, say),
         children=tuple(step_branch(step, say, width) for step in order.steps),
     )

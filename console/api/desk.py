@@ -1,0 +1,108 @@
+"""What every route works with, and what a request may see through it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+from fastapi import Path as InPath
+from fastapi.exceptions import RequestValidationError
+from fastapi.params import Depends as DependsOn
+
+from console.api.asked import ULID
+from console.api.feed import Feed
+from console.errors import Pruned
+from console.ports import Application
+from console.views import ExecutionRow
+from contracts import ExecutionId, Name
+from governance.access import Principal
+from runtime.errors import InvalidArguments, NotFound
+from runtime.settings.load import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """The product, and what this server has besides it."""
+
+    application: Application
+    settings: Settings
+    wake: Callable[[ExecutionId], None]
+    """Tells the executor of this process that an execution can go on."""
+    feed: Feed
+    reading_much: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    """Passed one by one by requests that read a whole execution, so that they leave room for the work itself."""
+
+    async def seen(self, execution_id: ExecutionId, principal: Principal) -> ExecutionRow:
+        """Return an execution that the principal may see; for others it is not there, and never was."""
+        try:
+            row = await self.application.row(execution_id)
+        except Pruned as gone:
+            if principal.may_see(str(gone.facts["organisation"])):
+                raise
+        else:
+            if principal.may_see(row.organisation):
+                return row
+        raise NotFound(f"There is no {execution_id} here.", execution_id=execution_id)
+
+    async def home_of(self, organisation: Name | None, principal: Principal) -> Path:
+        """Return the folder of the organisation that a request means.
+
+        Raises:
+            InvalidArguments: it names none, and the token is not of one.
+            NotFound: there is none of that name that the principal may see.
+        """
+        wanted = organisation or principal.organisation
+        if wanted is None:
+            raise InvalidArguments("The request names no organisation, and the token is an administrator's. Name one.")
+        if not principal.may_see(wanted):
+            raise NotFound(f"There is no organisation {wanted} here.", organisation=wanted)
+        return await self.application.home_of(wanted)
+
+
+def _desk(request: Request) -> Desk:
+    return cast(Desk, request.app.state.desk)
+
+
+def _principal(request: Request) -> Principal:
+    return cast(Principal, request.state.principal)
+
+
+def _execution_id(
+    ulid: Annotated[
+        str,
+        InPath(
+            alias="execution",
+            pattern=ULID,
+            description="The execution: the part of its id after the slash.",
+            examples=["01JB0000000000000000000XEC"],
+        ),
+    ],
+) -> ExecutionId:
+    return ExecutionId(f"{ExecutionId.KIND}/{ulid}")
+
+
+AtDesk = Annotated[Desk, Depends(_desk)]
+Asking = Annotated[Principal, Depends(_principal)]
+"""Who asks; authentication put it there before any route was looked for."""
+OfExecution = Annotated[ExecutionId, Depends(_execution_id)]
+
+
+def query_of(*names: str) -> DependsOn:
+    """Return what lets a route refuse each parameter of its query that is not named: no misspelt one is passed over.
+
+    A cursor that is not taken for one would begin a stream at the wrong place, and nobody would miss what is missing.
+    """
+
+    def require_known(request: Request) -> None:
+        unknown = [name for name in request.query_params if name not in names]
+        if unknown:
+            raise RequestValidationError([_UNKNOWN | {"loc": ("query", name)} for name in unknown])
+
+    return DependsOn(require_known)
+
+
+_UNKNOWN = {"type": "extra_forbidden", "msg": "Extra inputs are not permitted", "input": None}

@@ -1,0 +1,112 @@
+"""What a person asks for, read against the organisation that is asked: who, what, within which limits, as of when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from pydantic import ValidationError
+
+from agents.organisation import Organisation, route
+from console.budgets import read_budget
+from console.errors import SkillUnclear
+from console.parameters import parameters_of
+from console.system_user import system_user
+from console.typed import refused
+from console.views import RunOptions
+from contracts import ApprovalMode, ExecutionRequest, GovernanceTerms, Json, Name
+from governance.access import Person
+from governance.access.people import Role
+from memory.buckets import year_fault
+from runtime.errors import InvalidArguments, PermissionRefused
+
+_TYPED = {"goal": "The goal", "idempotency_key": "The key", "language": "The language"}
+"""Field of a request → what a person typed for it."""
+
+
+_SHOWN_OF_GOAL = 200
+"""Letters of a goal in an error."""
+
+
+def request_for(organisation: Organisation, options: RunOptions, person: Person) -> ExecutionRequest:
+    """Return the request that the options mean in this organisation."""
+    skill = options.skill or _skill_for(options.goal, organisation)
+    if skill not in organisation.skills:
+        raise _no_skill(f"There is no skill {skill}.", organisation, [])
+    try:
+        return ExecutionRequest(
+            organisation=organisation.name,
+            goal=options.goal,
+            skill=skill,
+            parameters=parameters_of(options, organisation.skills[skill].plan.parameters),
+            governance=GovernanceTerms(
+                approval_mode=ApprovalMode.STRICT if options.strict else None, budget=read_budget(options.budget)
+            ),
+            idempotency_key=options.key,
+            requested_by=person.id,
+            known_at=known_at(organisation, options.at),
+            priority=options.priority,
+            language=options.language or organisation.language,
+        )
+    except ValidationError as error:
+        raise refused(error, _TYPED) from None
+
+
+def acting(organisation: Organisation, by: str | None) -> Person:
+    """Return who asks; raise PermissionRefused for somebody who may only look."""
+    return may_operate(organisation.people.acting(by, system_user()))
+
+
+def may_operate(person: Person) -> Person:
+    """Return the person, who may start and stop executions; raise PermissionRefused otherwise."""
+    if person.roles <= {Role.VIEWER}:
+        raise PermissionRefused(
+            f"{person.name} may look but not act. That takes the role operator, approver or admin; "
+            "`as` (--as) says who acts.",
+            person=person.id,
+        )
+    return person
+
+
+def may_steer(person: Person) -> Person:
+    """Return the person, who may open and close nodes; raise PermissionRefused otherwise."""
+    if not person.roles & {Role.OPERATOR, Role.ADMIN}:
+        raise PermissionRefused(
+            f"{person.name} may not steer the cluster. That takes the role operator or admin.", person=person.id
+        )
+    return person
+
+
+def known_at(organisation: Organisation, at: datetime | None) -> datetime | None:
+    """Return the moment in UTC: the one that was given, in local time where it has no zone, or the organisation's.
+
+    Raises:
+        InvalidArguments: the year cannot be meant.
+    """
+    fault = year_fault(at) if at is not None else None
+    if at is not None and fault is not None:
+        raise InvalidArguments(f"{at.isoformat()} cannot be looked at: {fault}.", at=at.isoformat())
+    if at is None:
+        at = organisation.stands_at
+    elif at.tzinfo is None:
+        at = at.replace(tzinfo=organisation.zone)
+    return at.astimezone(UTC) if at else None
+
+
+def _skill_for(goal: str, organisation: Organisation) -> Name:
+    found = route(goal, organisation.skills.values())
+    flat = " ".join(goal.split())
+    shown = flat if len(flat) <= _SHOWN_OF_GOAL else f"{flat[:_SHOWN_OF_GOAL]}…"
+    if found.skill is not None:
+        return found.skill
+    tied = [fit.skill for fit in found.tied]
+    if tied:
+        raise _no_skill(f"Several skills fit “{shown}” equally well: {', '.join(tied)}.", organisation, tied)
+    raise _no_skill(f"No skill of {organisation.name} fits “{shown}”.", organisation, [])
+
+
+def _no_skill(what: str, organisation: Organisation, tied: Sequence[Name]) -> SkillUnclear:
+    shown = [organisation.skills[name] for name in tied or sorted(organisation.skills)]
+    listed = "\n".join(f"  {skill.name}: {skill.when_to_use or skill.description}" for skill in shown)
+    names: list[Json] = [skill.name for skill in shown]
+    return SkillUnclear(f"{what} Name one with `skill` (--skill):\n{listed}", skills=names)

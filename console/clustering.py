@@ -1,0 +1,116 @@
+"""The cluster as operators see and steer it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cluster import Closed, open_control_plane
+from cluster.control_plane import ControlPlane, NodeStanding, OrderStanding, Stage
+from console.asking import may_steer
+from console.resources import Resources
+from console.system_user import system_user
+from console.views_cluster import ClusterNumbers, NodeRow, NodeState, OrderRow, PlaceState, SlotRow
+from contracts import ExecutionId, NodeId
+from governance.access import Principal
+
+_CLOSED = {NodeState.OPEN: Closed.OPEN, NodeState.CORDONED: Closed.CORDONED, NodeState.DRAINING: Closed.DRAINING}
+
+
+class Clustering:
+    """The parts of the port `Application` that are about nodes, slots and the queue."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+
+    async def nodes(self) -> Sequence[NodeRow]:
+        """Return the nodes, by id; see the port."""
+        return [_node_row(each) for each in await (await self._plane()).nodes()]
+
+    async def cluster_orders(self, *, organisation: str | None = None, limit: int) -> Sequence[OrderRow]:
+        """Return the orders in slots, then those that wait, as they stand in line; see the port."""
+        plane = await self._plane()
+        found = [_order_row(each) for each in await plane.orders(limit if organisation is None else None)]
+        told = await self._told_by_streams([each for each in found if each.organisation is None])
+        rows = [told.get(each.order_id, each) for each in found]
+        return [each for each in rows if organisation is None or each.organisation == organisation][:limit]
+
+    async def slots(self) -> Sequence[SlotRow]:
+        """Return every slot of every node that lives, with the order that holds it; see the port."""
+        nodes = [each for each in await self.nodes() if each.state is not NodeState.LOST]
+        most = sum(each.slots for each in nodes) * 2
+        held = {(each.node_id, each.slot): each for each in await self.cluster_orders(limit=most) if each.node_id}
+        rows = []
+        for node in nodes:
+            for index in range(node.slots):
+                order = held.get((node.node_id, index))
+                told = (None,) * 4 if order is None else (
+                    order.order_id, order.execution_id, order.organisation, order.since
+                )  # fmt: skip
+                rows.append(SlotRow(node.node_id, index, *told))
+        return rows
+
+    async def close_node(self, node_id: NodeId, state: NodeState, *, by: Principal | None = None) -> NodeRow:
+        """Cordon, drain or open a node; see the port."""
+        if by is not None and by.home is not None:
+            may_steer(self._resources.people_in(by.home).acting(by.person, system_user()))
+        return _node_row(await (await self._plane()).close(node_id, _CLOSED[state]))
+
+    async def cluster_numbers(self) -> ClusterNumbers:
+        """Return how the cluster stands; see the port."""
+        plane, now = await self._plane(), self._resources.clock.now()
+        counts, oldest = await plane.counts()
+        leases = await (await self._resources.store()).leases.live()
+        return ClusterNumbers(
+            at=now,
+            nodes=[_node_row(each) for each in await plane.nodes()],
+            orders={PlaceState(stage.name.lower()): counts.get(stage, 0) for stage in Stage},
+            most_queued=self._resources.settings.cluster.queue,
+            oldest_wait_s=0.0 if oldest is None else max(0.0, (now - oldest).total_seconds()),
+            leases=Counter(each.name.partition("/")[0] for each in leases),
+        )
+
+    async def waiting_orders(self) -> int:
+        """Return how many orders wait for a slot."""
+        return await (await self._plane()).waiting()
+
+    async def require_room(self) -> None:
+        """Return when the queue takes orders in; see the port."""
+        await (await self._plane()).require_room()
+
+    async def _plane(self) -> ControlPlane:
+        settings = self._resources.settings
+        store = await self._resources.store()
+        return open_control_plane(store, None, self._resources.clock, slot=settings.slot, cluster=settings.cluster)
+
+    async def _told_by_streams(self, rows: Sequence[OrderRow]) -> dict[str, OrderRow]:
+        """Return orders that went into their slots without the queue, with what their streams tell of them."""
+        if not rows:
+            return {}
+        by_id = {str(each.order_id): each for each in rows}
+        newest = await (await self._resources.store()).ledger.read_newest(*by_id)
+        return {
+            event.subject: replace(
+                by_id[event.subject],
+                organisation=event.organisation,
+                execution_id=None if event.execution_id is None else ExecutionId(event.execution_id),
+            )
+            for event in newest
+        }
+
+
+def _node_row(standing: NodeStanding) -> NodeRow:
+    node = standing.node
+    state = NodeState.LOST if standing.lost else NodeState(standing.closed.name.lower())
+    return NodeRow(
+        node.node_id, state, node.labels, node.driver, node.cannot_enforce, node.slots, standing.taken,
+        standing.runners, standing.beat_at, standing.pulled_at,
+    )  # fmt: skip
+
+
+def _order_row(standing: OrderStanding) -> OrderRow:
+    return OrderRow(
+        standing.order_id, standing.execution_id, standing.organisation, PlaceState(standing.stage.name.lower()),
+        standing.priority, standing.node_id, standing.slot, standing.since, standing.losses,
+    )  # fmt: skip

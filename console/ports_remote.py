@@ -1,0 +1,98 @@
+"""What a face needs of the product that acts for people who are somewhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from console.views import ExecutionOutcome, ExecutionRow
+from contracts import Event, ExecutionId, Name, TokenId
+from governance.access import Principal, Token
+
+
+class Remote(Protocol):
+    """The part of `Application` that the HTTP API stands on.
+
+    Nothing here runs an execution: what is asked for is recorded, and whoever claims the execution carries it out.
+    Reading goes page by page, so that no reader holds a thread, a transaction or much memory while it thinks.
+    """
+
+    # executions
+    async def page(
+        self, *, organisation: Name | None, before: ExecutionId | None, limit: int
+    ) -> Sequence[ExecutionRow]:  # fmt: skip
+        """Return executions, newest first: those asked for before `before`, at most `limit`."""
+        ...
+
+    async def row(self, execution_id: ExecutionId) -> ExecutionRow:
+        """Return one execution as a list shows it.
+
+        Raises:
+            NotFound: there is none.
+            Pruned: there was one.
+        """
+        ...
+
+    async def outcome(self, execution_id: ExecutionId) -> ExecutionOutcome:
+        """Return how an execution stands, with what it found and waits for; raise NotFound when there is none."""
+        ...
+
+    # the ledger
+    async def events_after(
+        self, position: int, *, execution_id: ExecutionId | None = None, limit: int
+    ) -> Sequence[Event]:  # fmt: skip
+        """Return the next events, of one execution or of all, in order."""
+        ...
+
+    async def head(self) -> int:
+        """Return the greatest position; 0 for an empty ledger."""
+        ...
+
+    async def require_writable(self) -> None:
+        """Return when the ledger answers, and took in what it was last given.
+
+        Raises:
+            LedgerUnavailable: it does not answer now.
+            LedgerFull: its disk was full when something was last written.
+        """
+        ...
+
+    async def horizon(self) -> int:
+        """Return the greatest position at or below which events may have been pruned; 0 for none."""
+        ...
+
+    # tokens
+    async def authenticate(self, token: str) -> Principal | None:
+        """Return whom a token speaks for, or None when it counts for nothing.
+
+        Raises:
+            PermissionRefused: its person has no entry in the organisation any more.
+        """
+        ...
+
+    async def principal(self, token_id: TokenId) -> Principal | None:
+        """Return whom a token speaks for now, as `authenticate`, for a request that goes on for long."""
+        ...
+
+    async def create_token(self, name: str, *, folder: Path | None, person: Name | None) -> tuple[Token, str]:
+        """Return a new token and its text, which nothing shows again.
+
+        It acts as one person of the organisation in `folder`; without both, as anybody in all organisations.
+
+        Raises:
+            NobodyActs: the organisation has no such person.
+        """
+        ...
+
+    async def create_first_token(self) -> tuple[Token, str] | None:
+        """Return an administrator's token and its text when this ledger never had one, else None."""
+        ...
+
+    async def tokens(self) -> Sequence[Token]:
+        """Return all tokens, oldest first."""
+        ...
+
+    async def revoke_token(self, token_id: TokenId) -> Token:
+        """Let a token count no more."""
+        ...

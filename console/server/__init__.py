@@ -1,0 +1,1 @@
+"""`silicon up`: the executor and the HTTP API in one process."""

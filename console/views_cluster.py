@@ -1,0 +1,98 @@
+"""What the faces show of the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from contracts import ExecutionId, NodeId, OrderId
+
+
+class NodeState(StrEnum):
+    """How a node stands."""
+
+    OPEN = "open"
+    CORDONED = "cordoned"
+    DRAINING = "draining"
+    LOST = "lost"
+    """No process of it gave a sign of life in time."""
+
+
+class PlaceState(StrEnum):
+    """Where an order stands on its way through the cluster."""
+
+    QUEUED = "queued"
+    ASSIGNED = "assigned"
+    """It has a slot; its node has not begun yet."""
+    RUNNING = "running"
+    REPORTED = "reported"
+    """It is over; whoever submitted it has not picked the report up yet."""
+    LEFT = "left"
+    """Whoever submitted it died before it got a slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """One node."""
+
+    node_id: NodeId
+    state: NodeState
+    labels: tuple[str, ...]
+    driver: str
+    cannot_enforce: tuple[str, ...]
+    slots: int
+    taken: int
+    processes: int
+    """That serve it now."""
+    beat_at: datetime | None
+    """Last sign of life; None for a lost node."""
+    pulled_at: datetime | None
+    """When it last looked for orders."""
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRow:
+    """One order that waits, or that holds a slot."""
+
+    order_id: OrderId
+    execution_id: ExecutionId | None
+    """None until the order's stream tells."""
+    organisation: str | None
+    state: PlaceState
+    priority: int
+    node_id: NodeId | None
+    slot: int | None
+    since: datetime | None
+    """Since when it stands there; None where only the lease of its slot tells of it."""
+    losses: int
+    """Slots it lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """One slot of a node."""
+
+    node_id: NodeId
+    slot: int
+    order_id: OrderId | None
+    """None while it is free."""
+    execution_id: ExecutionId | None
+    organisation: str | None
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterNumbers:
+    """How the cluster stands at a moment, as numbers."""
+
+    at: datetime
+    nodes: Sequence[NodeRow]
+    orders: Mapping[PlaceState, int]
+    """Every state, with how many orders of the queue stand there."""
+    most_queued: int
+    oldest_wait_s: float
+    """0 while nobody waits."""
+    leases: Mapping[str, int]
+    """Kind of what is held → how many live leases."""

@@ -1,0 +1,147 @@
+"""The cluster over HTTP, and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from cluster import Node, open_control_plane
+from console.asking import may_steer
+from contracts import NodeId
+from governance.access import Person
+from governance.access.people import Role
+from runtime.clock import SystemClock
+from runtime.errors import PermissionRefused
+from runtime.settings import ClusterSettings, SlotSettings
+from tests.console.api.conftest import GOAL, Served
+from tests.fakes.orders import an_order
+
+pytestmark = pytest.mark.anyio
+NODE = Node(NodeId("node/01JB0000000000000000000NDE"), 1, ("gpu",), "rlimits", ("network",))
+PATH = f"/cluster/nodes/{NODE.node_id.ulid}"
+
+
+@pytest.fixture
+async def busy(served: Served) -> AsyncIterator[Served]:
+    """A server in whose ledger one node has an order in its slot, and one of the desk waits."""
+    plane = open_control_plane(
+        served.store, NODE, SystemClock(), slot=SlotSettings(lease_s=600), cluster=ClusterSettings()
+    )  # type: ignore[arg-type]  # the fixture's store is an SqlStore
+    await plane.beat(for_all=True, pulled_at=SystemClock().now())
+    await plane.enqueue(an_order(priority=3))
+    await plane.enqueue(an_order(organisation="desk"))
+    yield served
+
+
+async def get(served: Served, path: str, token: str | None = None) -> Any:
+    async with served.client(token) as client:
+        response = await client.get(path)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+
+async def test_nodes_slots_and_orders_are_shown(busy: Served) -> None:
+    (node,) = (await get(busy, "/cluster/nodes"))["nodes"]
+    (slot,) = (await get(busy, "/cluster/slots"))["slots"]
+    listed = await get(busy, "/cluster/orders")
+
+    assert (node["node_id"], node["state"], node["taken"], node["labels"]) == (NODE.node_id, "open", 1, ["gpu"])
+    assert slot["taken"] and slot["order_id"] == listed["orders"][0]["order_id"]
+    assert [(each["organisation"], each["state"]) for each in listed["orders"]] == [
+        ("three-airports", "running"), ("desk", "queued")
+    ]  # fmt: skip
+    assert listed["waiting"] == 1
+
+
+async def test_whoever_is_of_one_organisation_sees_its_orders_only(busy: Served) -> None:
+    token = await busy.token("guest")
+    (slot,) = (await get(busy, "/cluster/slots", token))["slots"]
+    listed = await get(busy, "/cluster/orders", token)
+
+    assert slot["taken"] and slot["order_id"] is None
+    assert [each["organisation"] for each in listed["orders"]] == ["desk"]
+
+
+async def test_an_operator_closes_and_opens_a_node_and_a_viewer_does_not(busy: Served) -> None:
+    async with busy.client(await busy.token("guest")) as viewer, busy.client(await busy.token("planner")) as operator:
+        refused = await viewer.post(f"{PATH}/drain")
+        states = [(await operator.post(f"{PATH}/{move}")).json()["state"] for move in ("cordon", "drain", "uncordon")]
+
+    assert refused.status_code == 403
+    assert states == ["cordoned", "draining", "open"]
+
+
+@pytest.mark.parametrize("role", Role)
+def test_only_operators_and_administrators_steer_nodes(role: Role) -> None:
+    person = Person("ann", "Ann", frozenset({role}))
+    if role in (Role.OPERATOR, Role.ADMIN):
+        assert may_steer(person) is person
+    else:
+        with pytest.raises(PermissionRefused):
+            may_steer(person)
+
+
+async def test_a_node_that_is_not_there_is_not_found(served: Served) -> None:
+    async with served.client() as client:
+        assert (await client.post(f"{PATH}/cordon")).status_code == 404
+
+
+async def test_a_full_queue_refuses_executions_and_says_when_to_come_again(
+    busy: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resources = busy.application._resources  # type: ignore[attr-defined]
+    full = resources.settings.model_copy(update={"cluster": ClusterSettings(queue=1)})
+    monkeypatch.setattr(resources, "settings", full)
+    async with busy.client() as client:
+        refused = await client.post("/executions", json={**GOAL, "organisation": "desk"})
+
+    assert (refused.status_code, refused.json()["code"]) == (429, "QUEUE_FULL")
+    assert refused.headers["Retry-After"] == "1"
+
+
+async def test_the_numbers_are_given_without_a_token_and_tell_nobodys_names(busy: Served) -> None:
+    async with httpx.AsyncClient(base_url=busy.url) as anybody:
+        response = await anybody.get("/metrics")
+    found = {
+        (sample.name, *sorted(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(response.text)
+        for sample in family.samples
+    }
+
+    assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert found["silicon_cluster_orders", "queued"] == 1
+    assert found["silicon_cluster_orders", "running"] == 1
+    assert found["silicon_cluster_slots", NODE.node_id.ulid, "taken"] == 1
+    assert found["silicon_cluster_nodes", "open"] == 1
+    assert found["silicon_leases", "slot"] == 1
+    assert found["silicon_cluster_heartbeat_age_seconds", NODE.node_id.ulid] >= 0
+    assert found[("silicon_cluster_queue_limit",)] == 100_000
+    assert "three-airports" not in response.text and "desk" not in response.text
+
+
+async def test_numbers_that_cannot_be_read_are_no_numbers(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    from runtime.errors import LedgerUnavailable
+
+    async def away() -> None:
+        raise LedgerUnavailable("away")
+
+    monkeypatch.setattr(served.application, "cluster_numbers", away)
+    async with httpx.AsyncClient(base_url=served.url) as anybody:
+        assert (await anybody.get("/metrics")).status_code == 503
+
+
+def test_the_page_about_the_cluster_names_every_number() -> None:
+    from datetime import UTC, datetime
+
+    from console.api.metrics import gauges_of
+    from console.views_cluster import ClusterNumbers
+
+    page = (Path(__file__).parents[3] / "docs" / "cluster.md").read_text(encoding="utf-8")
+    empty = ClusterNumbers(datetime.now(UTC), (), {}, 0, 0.0, {})
+
+    assert [gauge.name for gauge in gauges_of(empty) if f"`silicon_{gauge.name}`" not in page] == []

@@ -1,0 +1,38 @@
+"""`silicon tokens`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.console.conftest import Silicon
+from tests.fakes.console_values import TOKEN
+
+
+def test_a_token_is_shown_once_with_whom_it_acts_as(silicon: Silicon) -> None:
+    lines = silicon("tokens", "create", "night report", "--for", "org", "--as", "duty-planner").out.splitlines()
+
+    assert silicon.code == 0
+    assert silicon.application.asked[1] == ("create_token", ("night report", Path("org"), "duty-planner"))
+    assert lines[:2] == ["Keep this token now; it is not shown again:", "silicon_text"]
+    assert "duty-planner · three-airports" in lines[3]
+
+
+def test_the_text_of_a_token_is_in_no_list(silicon: Silicon) -> None:
+    listed = silicon("tokens", "list", "--json").json["tokens"]
+
+    assert [each["name"] for each in listed] == ["night report", "old"]
+    assert all(set(each).isdisjoint({"token", "secret_sha256"}) for each in listed)
+    assert "anybody, in every organisation" in silicon("tokens", "list").out
+
+
+def test_a_token_is_for_one_person_or_for_an_administrator(silicon: Silicon) -> None:
+    for words in ([], ["--as", "duty-planner"], ["--for", "org"], ["--admin", "--as", "duty-planner"]):
+        assert silicon("tokens", "create", "x", *words).code == 2
+    assert silicon("tokens", "create", "x", "--admin").code == 0
+
+
+def test_a_token_is_revoked_by_the_last_letters_of_its_id(silicon: Silicon) -> None:
+    silicon("tokens", "revoke", "0TKN")
+
+    assert silicon.application.asked[1] == ("revoke_token", TOKEN)
+    assert silicon.out.splitlines()[0] == "The token counts no more."
