@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help demo test check bench data lock docs clean
+.PHONY: help demo test check lint bench crash-soak thorough data lock docs clean
 
 # Bytecode caches halve the start-up time of the command line.
 unexport PYTHONDONTWRITEBYTECODE
@@ -15,7 +15,7 @@ PYTEST_ARGS ?= -n auto --dist loadgroup
 QUIET_PIP := --disable-pip-version-check --quiet --no-input --no-compile
 
 help: ## Show what can be made
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 demo: .venv/run-ready data ## Set everything up and run the example's main job
 	@code=0
@@ -34,16 +34,23 @@ $(FLIGHTS): .venv/run-ready $(EXAMPLE)/prepare.py $(EXAMPLE)/requirements.txt
 test: .venv/dev-ready data ## Set everything up and run the tests
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-check: .venv/dev-ready ## Lint, types, import rules and documentation
+check: lint ## Lint, types, import rules and documentation
+	@$(BIN)/python -m pytest -q tests/docs
+
+lint: .venv/dev-ready ## Lint, types and import rules
 	@$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/docs
 
-bench: .venv/run-ready data ## Measure the hot paths against the raw limit
-	@$(BIN)/python bench/durable_step.py
-	$(BIN)/python bench/cold_start.py
+bench: .venv/dev-ready data ## Measure against the raw limit and write docs/performance.md
+	@$(BIN)/python bench/report.py --write docs/performance.md
+
+crash-soak: .venv/dev-ready ## Kill processes and servers at random during 200 runs (up to 20 minutes)
+	@$(BIN)/python -m tests.crash.soak
+
+thorough: .venv/dev-ready data ## Pages that mean harm, and parts of Ray killed (some minutes)
+	@$(BIN)/python -m pytest -m thorough
 
 lock: .venv/dev-ready ## Pin the dependencies anew
 	@compile="$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command 'make lock' pyproject.toml"

@@ -1,26 +1,39 @@
 """Sequential durable steps against the raw limit: single-row WAL commits of sqlite3 on the same disk, in the same run.
 
-    python bench/durable_step.py [--json] [--steps 100 300 1000] [--repeat 3] [--folder /dev/shm --folder .]
+    python bench/durable_step.py [--json] [--steps 100 1000 10000] [--repeat 3] [--folder /dev/shm --folder .]
 
-One durable step is one `append` of one `step.finished` event with a 90-byte result. Both sides run with
-synchronous=FULL and take turns, fifty at a time, so that a busy machine slows both alike; the medians are compared.
-`flatness` is the ratio of the last hundred steps over that of the first hundred: 1 when a long history costs nothing.
+Two things are measured. A *ledger step* is one `append` of one `step.finished` event with a 90-byte result. An *engine
+step* is all that the step engine does for one: bind the arguments, call a capability that gives 90 bytes, check and
+clean what it gave, write down the evidence, and commit event and checkpoint. Every side runs with synchronous=FULL and
+they take turns, fifty at a time, so that a busy machine slows all alike; medians are compared. `flatness` is the ratio
+of the last hundred steps over that of the first hundred: 1 when a long history costs nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import sqlite3
-import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+from rig import (
+    RESULT,
+    commits,
+    engine_on,
+    folders,
+    kind_of,
+    lengths_on,
+    median,
+    middle,
+    open_raw,
+    order_over,
+    parser,
+    show,
+    us,
+)
 
 from contracts import ExecutionId, OrderId
 from runtime.clock import SystemClock
@@ -30,10 +43,51 @@ from runtime.ledger.store import SqlStore
 from runtime.settings import LedgerSettings
 
 TURN = 50
-RESULT = {"result": "x" * 78}  # 90 bytes as canonical JSON
 
 
-async def steps(store: SqlStore, order: OrderId, execution: ExecutionId, first: int, count: int) -> list[float]:
+class Turns:
+    """Times the engine between two calls of its capability; after each fifty the raw limit has its turn."""
+
+    def __init__(self, home: Path) -> None:
+        self.raw = open_raw(home / "raw.db")
+        self.ours: list[float] = []
+        self.theirs: list[float] = []
+        self._last = 0.0
+
+    def __call__(self) -> None:
+        now = time.perf_counter()
+        if self._last:
+            self.ours.append(now - self._last)
+        if len(self.ours) % TURN == 0:
+            self.theirs += commits(self.raw, TURN)
+            now = time.perf_counter()
+        self._last = now
+
+
+async def engine_steps(home: Path, count: int) -> tuple[list[float], list[float]]:
+    store = await open_store(LedgerSettings(), home=home, clock=SystemClock())
+    turns = Turns(home)
+    await engine_on(store, turns).run(order_over(count + 1, at_once=1))
+    turns.raw.close()
+    await store.close()
+    return turns.ours, turns.theirs
+
+
+async def ledger_steps(home: Path, count: int) -> tuple[list[float], list[float]]:
+    store = await open_store(LedgerSettings(), home=home, clock=SystemClock())
+    raw = open_raw(home / "raw.db")
+    order, execution = OrderId.new(), ExecutionId.new()
+    ours: list[float] = []
+    theirs: list[float] = []
+    for first in range(0, count, TURN):
+        theirs += commits(raw, TURN)
+        ours += await _appends(store, order, execution, first, TURN)
+    raw.close()
+    await store.close()
+    return ours, theirs
+
+
+async def _appends(store: SqlStore, order: OrderId, execution: ExecutionId, first: int, count: int) -> list[float]:
     taken = []
     for number in range(first, first + count):
         append = Append(
@@ -51,104 +105,54 @@ async def steps(store: SqlStore, order: OrderId, execution: ExecutionId, first: 
     return taken
 
 
-def commits(raw: sqlite3.Connection, count: int) -> list[float]:
-    data, taken = json.dumps(RESULT).encode(), []
-    for _ in range(count):
-        begun = time.perf_counter()
-        raw.execute("BEGIN IMMEDIATE")
-        raw.execute("INSERT INTO step (data) VALUES (?)", (data,))
-        raw.execute("COMMIT")
-        taken.append(time.perf_counter() - begun)
-    return taken
+KINDS = {"ledger": ledger_steps, "engine": engine_steps}
 
 
-def open_raw(file: Path) -> sqlite3.Connection:
-    raw = sqlite3.connect(file, isolation_level=None)
-    raw.execute("PRAGMA journal_mode=WAL")
-    raw.execute("PRAGMA synchronous=FULL")
-    raw.execute("CREATE TABLE step (id INTEGER PRIMARY KEY, data BLOB)")
-    return raw
-
-
-async def measure(folder: Path, count: int) -> dict[str, Any]:
+async def measure(folder: Path, kind: str, count: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(dir=folder, prefix="durable-step-") as home:
-        store = await open_store(LedgerSettings(), home=Path(home), clock=SystemClock())
-        raw = open_raw(Path(home) / "raw.db")
-        order, execution = OrderId.new(), ExecutionId.new()
-        ours: list[float] = []
-        theirs: list[float] = []
-        for first in range(0, count, TURN):
-            theirs += commits(raw, TURN)
-            ours += await steps(store, order, execution, first, TURN)
-        raw.close()
-        await store.close()
+        ours, theirs = await KINDS[kind](Path(home), count)
     edge = min(100, count // 2)
     first, last = median(ours[:edge]) / median(theirs[:edge]), median(ours[-edge:]) / median(theirs[-edge:])
     return {
+        "kind": kind,
         "steps": count,
-        "step_us": round(median(ours) * 1e6, 1),
-        "raw_commit_us": round(median(theirs) * 1e6, 1),
+        "step_us": us(median(ours)),
+        "raw_commit_us": us(median(theirs)),
         "ratio": round(median(ours) / median(theirs), 2),
         "flatness": round(last / first, 2),
     }
 
 
-async def group_commit(folder: Path, count: int) -> dict[str, Any]:
-    """How long it takes to store many results that are ready at the same moment."""
-    with tempfile.TemporaryDirectory(dir=folder, prefix="durable-step-") as home:
-        store = await open_store(LedgerSettings(), home=Path(home), clock=SystemClock())
-        commits_seen: list[int] = []
-        store.ledger.on_commit(lambda events: commits_seen.append(len(events)))
-        execution = ExecutionId.new()
-        begun = time.perf_counter()
-        await asyncio.gather(*(steps(store, OrderId.new(), execution, 0, 1) for _ in range(count)))
-        taken = time.perf_counter() - begun
-        await store.close()
-    return {"results": count, "ms": round(taken * 1e3, 1), "commits": len(commits_seen)}
-
-
-async def all_measurements(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    found = []
-    for folder in arguments.folder:
-        runs = [
-            sorted([await measure(folder, count) for _ in range(arguments.repeat)], key=lambda run: run["ratio"])
-            for count in arguments.steps
+async def measurements(arguments: argparse.Namespace) -> dict[str, Any]:
+    places = []
+    for folder in folders(arguments.folder):
+        found = [
+            middle([await measure(folder, kind, count) for _ in range(arguments.repeat)], "ratio")
+            for kind in KINDS
+            for count in lengths_on(folder, arguments.steps)
         ]
-        found.append(
-            {
-                "folder": str(folder),
-                "sequential": [of_one_length[len(of_one_length) // 2] for of_one_length in runs],
-                "concurrent": await group_commit(folder, 1_000),
-            }
-        )
-    return found
+        places.append({"on": kind_of(folder), "found": found})
+    return {"bench": "durable_step", "places": places}
 
 
-def show(found: list[dict[str, Any]]) -> None:
-    for place in found:
-        print(place["folder"])
-        for run in place["sequential"]:
-            print(
-                f"  {run['steps']:>5} steps: {run['step_us']:>7} µs a step, {run['raw_commit_us']:>7} µs a raw commit, "
-                f"ratio {run['ratio']}, flatness {run['flatness']}"
-            )
-        many = place["concurrent"]
-        print(f"  {many['results']} results at once: {many['ms']} ms in {many['commits']} commits")
+def lines(found: Mapping[str, Any]) -> list[str]:
+    told = []
+    for place in found["places"]:
+        told.append(place["on"])
+        told += [
+            f"  {run['kind']:>6}, {run['steps']:>6} steps: {run['step_us']:>7} µs a step, {run['raw_commit_us']:>7} µs "
+            f"a raw commit, ratio {run['ratio']}, flatness {run['flatness']}"
+            for run in place["found"]
+        ]
+    return told
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--steps", type=int, nargs="+", default=[100, 300, 1_000])
-    parser.add_argument("--repeat", type=int, default=3, help="runs of each length; the median ratio is reported")
-    parser.add_argument("--folder", type=Path, action="append", help="where to measure; may be given several times")
-    arguments = parser.parse_args()
-    arguments.folder = arguments.folder or [place for place in (Path("/dev/shm"), Path.cwd()) if place.is_dir()]
-    found = asyncio.run(all_measurements(arguments))
-    if arguments.json:
-        print(json.dumps({"bench": "durable_step", "places": found}))
-    else:
-        show(found)
+    made = parser(__doc__)
+    made.add_argument("--steps", type=int, nargs="+", default=[100, 1_000, 10_000])
+    made.add_argument("--repeat", type=int, default=3, help="runs of each length; the median ratio is reported")
+    arguments = made.parse_args()
+    show(asyncio.run(measurements(arguments)), lines, as_json=arguments.json)
 
 
 if __name__ == "__main__":

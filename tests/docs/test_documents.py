@@ -19,6 +19,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.silicon import warm_silicon
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(
     {ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md")}
@@ -67,8 +69,14 @@ def shows(printed: str, line: str) -> bool:
 @pytest.mark.parametrize("document", SHOWING, ids=name_of)
 def test_every_documented_command_does_what_the_document_shows(document: Path, tmp_path: Path) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / ".silicon").mkdir(mode=0o700)  # or a home folder that lies anywhere above would be taken
     keep = {k: v for k, v in os.environ.items() if not k.startswith(("SILICON_", "OPENAI_"))}
-    env = {**keep, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "120", "LANG": "C.UTF-8"}
+    env = {
+        **keep,
+        "PATH": f"{Path(warm_silicon()).parent}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "COLUMNS": "120",
+        "LANG": "C.UTF-8",
+    }
     variables: dict[str, str] = {}
     for block in blocks(document, "console"):
         for command in commands(block):

@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
+from tests.silicon import warm_silicon
 from tests.stores import clock, sqlite_store
 
 __all__ = ["clock", "sqlite_store"]
 
 ROOT = Path(__file__).parents[2]
+SILICON = str(Path(sys.executable).with_name("silicon"))
 EXAMPLE = ROOT / "examples" / "three_airports"
 GOAL = "Why were so many flights cancelled?"
 
@@ -41,10 +43,10 @@ class Desk:
     folder: Path
     environment: dict[str, str]
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *words: str, program: str = SILICON) -> subprocess.Popen[str]:
         """Start a command and return its process."""
         return subprocess.Popen(
-            [str(Path(sys.executable).with_name("silicon")), *words],
+            [program, *words],
             cwd=self.folder,
             env=self.environment,
             stdout=subprocess.PIPE,
@@ -55,7 +57,7 @@ class Desk:
 
     def run(self, *words: str, exits: int | None = 0) -> str:
         """Run a command to its end and return what it printed; `exits` None allows any end."""
-        process = self.start(*words)
+        process = self.start(*words, program=warm_silicon())
         out, err = process.communicate(timeout=110)
         assert exits in (None, process.returncode), f"silicon {' '.join(words)}\n{out}\n{err}"
         return out

@@ -33,7 +33,7 @@ class Desk:
     def ask(
         self, method: str, path: str, body: Any = None, *, key: str | None = "k1", token: str = "t"
     ) -> tuple[int, Any, bool]:
-        connection = HTTPConnection(self.address.hostname or "", self.address.port, timeout=10)
+        connection = HTTPConnection(self.address.hostname or "", self.address.port, timeout=60)
         headers = {"Authorization": f"Bearer {token}", **({"Idempotency-Key": key} if key else {})}
         connection.request(method, path, None if body is None else json.dumps(body), headers)
         response = connection.getresponse()
@@ -48,7 +48,7 @@ class Desk:
     def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)
         with self.process:
-            return self.process.wait(timeout=10)
+            return self.process.wait(timeout=60)
 
 
 @pytest.fixture
@@ -132,4 +132,25 @@ def test_it_ends_by_itself_when_nobody_needs_it(tmp_path: Path) -> None:
     idle = Desk(tmp_path, "--idle-s", "0.2")
 
     with idle.process:
-        assert idle.process.wait(timeout=10) == 0
+        assert idle.process.wait(timeout=60) == 0
+
+
+def test_the_board_shows_what_was_done_and_takes_no_text_for_markup(desk: Desk) -> None:
+    desk.ask("POST", "/notices", {**NOTICE, "message": "<script>alert(1)</script> 延误"}, key="a")
+    desk.ask("POST", "/waivers", {"day": "2013-02-09", "airports": ["EWR"], "flights": 3, "reason": "weather"}, key="b")
+
+    def page(query: str) -> str:
+        connection = HTTPConnection(desk.address.hostname or "", desk.address.port, timeout=10)
+        connection.request("GET", f"/board{query}", headers={"Authorization": "Bearer t"})
+        response = connection.getresponse()
+        assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+        text = response.read().decode()
+        connection.close()
+        return text
+
+    assert "Notices (1)" in page("")
+    assert "Waivers (1)" in page("")
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; 延误" in page("")
+    assert "Waivers (1)" not in page("?day=2013-02-08")
+    assert "<b>" not in page("?day=%3Cb%3E")
+    assert desk.ask("GET", "/board", token="wrong")[0] == 401

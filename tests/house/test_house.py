@@ -47,6 +47,12 @@ def test_no_tracked_file_names_a_registry_or_a_path_of_a_machine() -> None:
     assert found == []
 
 
+def test_no_tracked_file_holds_the_two_sides_of_a_merge() -> None:
+    mark = re.compile(rb"^(<{7}|>{7}) ", re.MULTILINE)
+
+    assert [str(path.relative_to(ROOT)) for path in tracked() if mark.search(path.read_bytes())] == []
+
+
 @pytest.mark.parametrize(
     "lock", ["requirements.txt", "requirements-dev.txt", "examples/three_airports/requirements.txt"]
 )

@@ -1,7 +1,8 @@
 """The desk of the example: a small real service that takes waivers, notices, incidents and marks on readings.
 
 It stands for the systems an operations department already has. Everything it was asked and everything it did is kept in
-its own SQLite file; the same Idempotency-Key gets the first answer again and changes nothing.
+its own SQLite file; the same Idempotency-Key gets the first answer again and changes nothing. All of it can
+be seen by people on a page, `GET /board`.
 
     SERVICE_TOKEN=… SERVICE_DATA=folder python service.py     prints {"address": "http://127.0.0.1:PORT"}
 """
@@ -16,13 +17,14 @@ import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 IDLE_S = 15 * 60
 LARGEST_BODY = 1_000_000
@@ -197,6 +199,12 @@ class Desk:
         answer: dict[str, Any] = json.loads(found[0])
         return answer
 
+    def effects(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return everything that was done, oldest first: which call, and what it answered."""
+        with self._lock:
+            rows = self._db.execute("SELECT path, answer FROM effects ORDER BY rowid").fetchall()
+        return [(path, json.loads(answer)) for path, answer in rows]
+
     def counts(self) -> dict[str, Any]:
         with self._lock:
             rows = self._db.execute("SELECT * FROM counts ORDER BY path").fetchall()
@@ -211,6 +219,64 @@ class Desk:
     def _count(self, path: str, column: str) -> None:
         self._db.execute("INSERT OR IGNORE INTO counts VALUES (?, 0, 0, 0, 0)", (path,))
         self._db.execute(f"UPDATE counts SET {column} = {column} + 1 WHERE path = ?", (path,))
+
+
+# What people see of it -----------------------------------------------------------------------------------------------
+
+SECTIONS = {
+    "Waivers": ("/waivers", ("id", "day", "airports", "flights", "carrier", "reason", "at")),
+    "Notices": ("/notices", ("id", "day", "airports", "flights", "cause", "message", "at")),
+    "Incidents": ("/incidents", ("id", "day", "carrier", "summary", "at")),
+    "Readings": ("/readings/", ("id", "status", "origin", "hour", "field", "reason", "at")),
+}
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; color: #1b2733; }
+h1 { border-bottom: 3px solid #1f5fa8; padding-bottom: .4rem; }
+table { border-collapse: collapse; width: 100%; margin-bottom: 1.5rem; }
+th, td { text-align: left; padding: .4rem .6rem; border-bottom: 1px solid #cfd8e3; vertical-align: top; }
+th { background: #eef3f9; }
+input, button { font: inherit; padding: .3rem .6rem; }
+.none { color: #5b6b7b; }
+"""
+
+
+def board(effects: Iterable[tuple[str, dict[str, Any]]], day: str) -> str:
+    """Return the page: `effects` are paths and answers, oldest first; `day` narrows it to one day, empty shows all."""
+    shown = [
+        (path, answer) for path, answer in effects if str(answer.get("day", answer.get("hour", ""))).startswith(day)
+    ]
+    parts = [_section(title, path, columns, shown) for title, (path, columns) in SECTIONS.items()]
+    what = f"What was done for {escape(day)}" if day else "What was done"
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Desk board</title><style>{STYLE}</style></head><body>
+<h1>Desk board</h1>
+<form action="/board" method="get">
+<label>Day <input name="day" value="{escape(day)}" placeholder="2013-02-08"></label> <button>Show</button>
+</form>
+<p>{what}</p>
+{"".join(parts)}</body></html>
+"""
+
+
+def _day_of(answer: dict[str, Any]) -> str:
+    return str(answer.get("day") or answer.get("hour") or "")
+
+
+def _section(title: str, path: str, columns: tuple[str, ...], shown: list[tuple[str, dict[str, Any]]]) -> str:
+    rows = [answer for where, answer in shown if where.startswith(path)]
+    if not rows:
+        return f'<h2>{title}</h2><p class="none">None.</p>\n'
+    head = "".join(f"<th>{name}</th>" for name in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{_cell(row.get(name))}</td>' for name in columns)}</tr>" for row in rows)
+    return f"<h2>{title} ({len(rows)})</h2><table><tr>{head}</tr>{body}</table>\n"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return escape(", ".join(map(str, value)))
+    return escape(value if isinstance(value, str) else json.dumps(value))
 
 
 # How it is reached --------------------------------------------------------------------------------------------------
@@ -252,7 +318,7 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Say nothing; the books say what happened."""
 
-    def _answer(self, handle: Callable[[], tuple[int, dict[str, Any], dict[str, str]]]) -> None:
+    def _answer(self, handle: Callable[[], tuple[int, dict[str, Any] | str, dict[str, str]]]) -> None:
         self.server.last_used = time.monotonic()
         try:
             body = self._read_body()
@@ -263,9 +329,11 @@ class Handler(BaseHTTPRequestHandler):
             status, answer, headers = refused.status, {"detail": refused.detail}, {}
         except sqlite3.Error as error:
             status, answer, headers = 503, {"detail": f"the books cannot be written: {error}"}, {"Retry-After": "1"}
-        data = json.dumps(answer).encode()
+        kind, data = "application/json", json.dumps(answer).encode()
+        if isinstance(answer, str):
+            kind, data = "text/html; charset=utf-8", answer.encode()
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), **headers}.items():
+        for name, value in {"Content-Type": kind, "Content-Length": str(len(data)), **headers}.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
@@ -285,10 +353,13 @@ class Handler(BaseHTTPRequestHandler):
             raise Refused(413, f"a body has at most {LARGEST_BODY} bytes")
         return self.rfile.read(length)
 
-    def _get(self) -> tuple[int, dict[str, Any], dict[str, str]]:
+    def _get(self) -> tuple[int, dict[str, Any] | str, dict[str, str]]:
         path = urlsplit(self.path).path
         if path == "/health":
             return 200, {"status": "ok"}, {}
+        if path == "/board":
+            asked = parse_qs(urlsplit(self.path).query).get("day", [""])
+            return 200, board(self.server.desk.effects(), asked[0].strip()), {}
         if path == "/counts":
             return 200, self.server.desk.counts(), {}
         if path.startswith("/effects/"):

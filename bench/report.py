@@ -1,0 +1,219 @@
+"""Runs every bench in a process of its own and writes what it found, the machine and the method into one page.
+
+python bench/report.py [--write docs/performance.md] [--quick] [--results FOLDER]
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rig import ROOT, machine
+
+BENCHES = ("durable_step", "fan_out", "many_executions", "resume", "bus", "sse", "cluster", "cold_start")
+QUICK: Mapping[str, Sequence[str]] = {
+    "durable_step": ("--steps", "200", "--repeat", "1"),
+    "fan_out": ("--branches", "200", "--repeat", "1"),
+    "many_executions": ("--executions", "20", "--steps", "5", "--commit-ms", "1"),
+    "resume": ("--steps", "100", "200", "--repeat", "1"),
+    "bus": ("--events", "200"),
+    "sse": ("--readers", "10", "--events", "50", "--steps", "50"),
+    "cluster": ("--orders", "50", "--queues", "20", "100", "--repeat", "1"),
+    "cold_start": ("--repeat", "1"),
+}
+INTRODUCTION = """\
+# Performance
+
+What the product costs, measured against the raw limit of the same machine in the same run. This page is written by
+`make bench`; change the benches in `bench/`, not the page.
+
+Read the ratios. Times depend on the machine and on what else it does; the sides that are compared take turns, so that a
+busy machine slows both. Ratios still differ between processors: a raw commit is nearly all the kernel's work, a step of
+the engine nearly all the interpreter's, and one that took 47 raw commits here took 27 on another. The benches look for
+garbage as rarely as the program does (`runtime/garbage.py`). What must hold exactly (commits, fsyncs, bytes, steps that
+run again) is not measured here but tested: `tests/runtime/ledger`, `tests/runtime/engine`.
+"""
+
+
+def run(name: str, more: Sequence[str]) -> dict[str, Any]:
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, str(ROOT / "bench" / f"{name}.py"), "--json", *more]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**kept, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"{name} ended with {done.returncode}:\n{done.stderr[-2_000:]}")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def method(name: str) -> str:
+    """Return what a bench says about itself, without the command."""
+    told = ast.get_docstring(ast.parse((ROOT / "bench" / f"{name}.py").read_text())) or ""
+    parts = [part for part in told.split("\n\n") if not part.startswith("    ")]
+    return "\n\n".join(parts)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def durable_step(found: Mapping[str, Any]) -> str:
+    rows = [
+        (place["on"], one["kind"], f"{one['steps']:,}", one["step_us"], one["raw_commit_us"], one["ratio"],
+         one["flatness"])
+        for place in found["places"]
+        for one in place["found"]
+    ]  # fmt: skip
+    return table(("on", "step of the", "steps", "µs a step", "µs a raw commit", "ratio", "flatness"), rows)
+
+
+def fan_out(found: Mapping[str, Any]) -> str:
+    rows = [
+        (place["on"], one["kind"], f"{one['branches']:,}", one["branch_us"], one["processor_us"],
+         one["raw_commit_us"], one["ratio"], one["commits"])
+        for place in found["places"]
+        for one in place["found"]
+    ]  # fmt: skip
+    head = ("on", "branch of the", "branches", "µs a branch", "of processor", "µs a raw commit", "ratio", "commits")
+    return table(head, rows)
+
+
+def many_executions(found: Mapping[str, Any]) -> str:
+    closed = [
+        (one["store"], one["slower_ms"] or "no", one["raw_commit_ms"], one["executions"], one["lone_per_s"],
+         one["together_per_s"], one["times"], one["processor_us"], one["lone_ms"], one["p99_ms"], one["p99_times"])
+        for one in found["found"]
+    ]  # fmt: skip
+    arriving = [
+        (one["store"], one["slower_ms"], one["executions"], one["arriving_per_s"], one["stored_per_s"],
+         one["lone_ms"], one["arriving_median_ms"], one["arriving_p99_ms"], one["arriving_p99_times"])
+        for one in found["found"]
+        if "arriving_per_s" in one
+    ]  # fmt: skip
+    head = ("store", "slower by, ms", "raw commit, ms", "executions", "appends a second, alone", "together", "times",
+            "µs of processor", "median alone, ms", "p99, ms", "p99 over the lone median")  # fmt: skip
+    parts = ["In a closed loop:", table(head, closed)]
+    if arriving:
+        head = ("store", "slower by, ms", "executions", "appends a second, asked", "stored", "median alone, ms",
+                "median, ms", "p99, ms", "p99 over the lone median")  # fmt: skip
+        parts += ["Arriving, ten times as often as the lone one can:", table(head, arriving)]
+    return "\n\n".join([*parts, *([found["skipped"]] if "skipped" in found else [])])
+
+
+def resume(found: Mapping[str, Any]) -> str:
+    rows = [
+        (place["on"], f"{one['steps']:,}", one["call_ms"], one["process_ms"])
+        for place in found["places"]
+        for one in place["found"]
+    ]
+    return table(("on", "finished steps", "ms from the call", "ms from the start of the process"), rows)
+
+
+def bus(found: Mapping[str, Any]) -> str:
+    rows = [(name, rate, found["of_raw"].get(name, "")) for name, rate in found["per_s"].items()]
+    return table((f"on {found['on']}", "events a second", "of raw XADD"), rows)
+
+
+def sse(found: Mapping[str, Any]) -> str:
+    told, slept = found["fan_out"], found["sleeping"]
+    return table(
+        ("what", "found"),
+        [
+            (f"events told to {told['readers']} readers, a second", told["told_per_s"]),
+            ("the last reader has the last event after its commit, ms", told["last_reader_ms_after_commit"]),
+            ("a step alone, µs", slept["step_us"]),
+            ("a step beside a sleeping reader, µs", slept["beside_sleeper_us"]),
+            ("ratio", slept["ratio"]),
+        ],
+    )
+
+
+def cluster(found: Mapping[str, Any]) -> str:
+    rows: list[tuple[str, Any]] = [
+        *((f"an order with {queue} in line, µs", cost) for queue, cost in found["order_us"].items()),
+        ("the longest queue against the shortest", found["longest_of_shortest"]),
+        ("raw commits that an order costs", found["of_raw"]),
+        (f"{found['served']} orders through {found['slots']} slots, a second", found["served_per_s"]),
+        ("until another process has the order, killed, s", found["recovery_killed_s"]),
+        (
+            f"until another process has the order, stopped, leases of {found['lease_s']:g} s, s",
+            found["recovery_stopped_s"],
+        ),
+    ]
+    return table(("what", "is"), rows)
+
+
+def cold_start(found: Mapping[str, Any]) -> str:
+    rows = [(one["what"], one["ms"], one["raw_ms"], one["ratio"]) for one in found["starts"]]
+    return table(("what", "ms", "raw limit, ms", "ratio"), rows)
+
+
+TITLES = {
+    "durable_step": "One durable step",
+    "fan_out": "Fan-out",
+    "many_executions": "Many executions at once",
+    "resume": "Going on after a kill",
+    "bus": "The bus",
+    "sse": "Readers of the event stream",
+    "cluster": "The queue of the cluster",
+    "cold_start": "Starts",
+}
+
+
+def page(found: Mapping[str, Mapping[str, Any]]) -> str:
+    about = machine()
+    load = "load averages over 1, 5 and 15 minutes: " + ", ".join(map(str, about["load"]))
+    told = [
+        INTRODUCTION,
+        "## The machine\n",
+        table(
+            ("what", "is"),
+            [
+                ("measured", f"{datetime.now(UTC):%Y-%m-%d}"),
+                *((name, value) for name, value in about.items() if name != "load"),
+                ("other work", load),
+            ],
+        ),
+    ]
+    for name, result in found.items():
+        told.append(f"\n## {TITLES[name]}\n\n{method(name)}\n\n{globals()[name](result)}")
+    return "\n".join(told) + "\n"
+
+
+def main() -> None:
+    made = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    made.add_argument("--write", type=Path, help="where the page goes; without it, it is printed")
+    made.add_argument("--quick", action="store_true", help="small numbers, to see that everything works")
+    made.add_argument("--only", nargs="+", choices=BENCHES, default=BENCHES)
+    made.add_argument("--results", type=Path, help="folder with results to take instead of measuring again; filled")
+    arguments = made.parse_args()
+    found = {}
+    for name in arguments.only:
+        kept = arguments.results / f"{name}.json" if arguments.results else None
+        if kept and kept.exists():
+            found[name] = json.loads(kept.read_text())
+            continue
+        print(f"measuring {name}", file=sys.stderr, flush=True)
+        found[name] = run(name, QUICK[name] if arguments.quick else ())
+        if kept:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(json.dumps(found[name]))
+    text = page(found)
+    if arguments.write:
+        arguments.write.write_text(text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()
