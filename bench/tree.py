@@ -69,7 +69,7 @@ class Echo:
     """An actor that answers an order with a report at once."""
 
     async def deliver(self, message: bytes) -> bytes:
-        _, order = unpack_order(message)
+        _, order, _ = unpack_order(message)
         return pack_answer(_report(order))
 
     async def raw(self, stretch: Stretch, order: TaskOrder) -> StatusReport:
@@ -180,7 +180,7 @@ async def measure_message(store: SqlStore, ray: Any, count: int) -> dict[str, An
     )  # fmt: skip
 
     async def ours() -> None:
-        message = pack_order(stretch, order)
+        message = pack_order(stretch, order, new=True)
         unpack_answer(await vigil.wait(address, line.call("echo", "deliver", message)))
 
     async def raw() -> None:

@@ -88,7 +88,7 @@ def workforce_on(store: SqlStore) -> InlineWorkforce:
         return Engine(
             store=store, router=router, gate=OpenGate(), clock=SystemClock(), settings=SETTINGS, blackboard=board,
             delegate=delegate, leases=run.leases, cancelled=run.cancelled, redact=redact, steps=run.steps,
-            cancelled_branches=run.cancelled_branches,
+            cancelled_branches=run.cancelled_branches, known=run.known,
         )  # type: ignore[arg-type]  # fmt: skip
 
     return InlineWorkforce(

@@ -175,6 +175,7 @@ class Wired:
             reopen=run.reopened,
             grace_s=self.settings.executor.cancel_grace_s,
             steps=run.steps,
+            known=run.known,
             snapshot_events=self.settings.ledger.snapshot_events,
         )
 

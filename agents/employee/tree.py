@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from agents.employee.ports import Node
 from contracts import Name
 from runtime.errors import InvalidArguments
 
+_KEPT = 4_096
+_known: dict[int, tuple[Node, Mapping[Name, Node]]] = {}
+"""Manager, by identity → itself and everyone at or below it. A tree never changes: another one has other nodes."""
+
 
 def everyone(top: Node) -> Iterator[Node]:
     """Yield `top` and everyone below, managers before those they manage."""
-    yield top
-    for node in top.manages:
-        yield from everyone(node)
+    waiting = [top]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.manages))
 
 
 def find(top: Node, employee: Name) -> Node:
     """Return the employee; raise InvalidArguments naming who is there when nobody at or below `top` has the id."""
-    there = {node.id: node for node in everyone(top)}
+    if employee == top.id:
+        return top
+    there = _by_id(top)
     if employee in there:
         return there[employee]
     near = get_close_matches(employee, there, n=1)
@@ -36,7 +44,7 @@ def find(top: Node, employee: Name) -> Node:
 def next_on_the_way(top: Node, target: Name) -> Node:
     """Return who directly below `top` is the target or manages it, at whatever depth."""
     for node in top.manages:
-        if any(below.id == target for below in everyone(node)):
+        if target == node.id or target in _by_id(node):
             return node
     raise InvalidArguments(f"{target} is not below {top.id}.", employee=target, below=top.id)
 
@@ -46,3 +54,15 @@ def nearest_with(top: Node, skill: Name) -> list[Node]:
     if skill in top.skills:
         return [top]
     return [node for node in everyone(top) if skill in node.skills]
+
+
+def _by_id(top: Node) -> Mapping[Name, Node]:
+    """Return everyone at or below `top` by id: every order asks several times, and a tree may hold thousands."""
+    if not top.manages:
+        return {top.id: top}
+    held = _known.get(id(top))
+    if held is None or held[0] is not top:
+        if len(_known) >= _KEPT:
+            _known.clear()
+        held = _known[id(top)] = (top, {node.id: node for node in everyone(top)})
+    return held[1]

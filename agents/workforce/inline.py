@@ -74,7 +74,10 @@ class InlineWorkforce:
             InvalidArguments: the request is another organisation's, or does not say what its plan needs.
             NotFound: there is no such skill.
         """
-        order = await self._recorded(run) or self._new_root(run)
+        order = await self._recorded(run) if run.resumed else None
+        if order is None:
+            order = self._new_root(run)
+            run.known.make(order.order_id)
         return await self.shift(run, send=send).begin(order)
 
     def shift(self, run: ExecutionRun, *, send: Send | None = None) -> Shift:

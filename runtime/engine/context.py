@@ -28,6 +28,7 @@ from runtime.engine.parallel import stop_all
 from runtime.engine.ports import Delegate
 from runtime.engine.scope import Outputs, Scope
 from runtime.engine.view import OrderView, Unit
+from runtime.known import Known
 from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Blobs, Ledger, NewEvent, Store
 from runtime.model.port import Model
@@ -62,6 +63,8 @@ class Run:
     """What all parts of the run move together, whatever branch they are in."""
     account: Account
     """What the order may still spend."""
+    known: Known
+    """What this process knows of the orders of the stretch without reading them."""
     still_held: StillHeld = always
     """Asked before each effect."""
     interrupter: Interrupter = field(init=False)

@@ -75,7 +75,8 @@ async def delegate_step(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft
         return Pause(tuple(report.waiting_for), usage=await spent_so_far(run, unit))
     if report.state is OrderState.CANCELLED and run.cancelled():
         raise Stop
-    source = await source_of(await open_view(run.ledger, str(child.order_id)))
+    view = run.known.take_end(child.order_id) or await open_view(run.ledger, str(child.order_id))
+    source = await source_of(view)
     assert unit.child is not None
     spent = report.usage.since(unit.child.counted)
     if report.state is not OrderState.DONE:
@@ -111,6 +112,7 @@ async def _within_grants(run: Run, step: Step, unit: Unit, child: TaskOrder) -> 
 async def _carried_out(run: Run, step: Step, unit: Unit, child: TaskOrder) -> StatusReport:
     """Return the child's report; raise ChildEnded when its time is up, which its own stream does not know."""
     assert run.delegate is not None
+    run.known.await_end(child.order_id)
     try:
         async with asyncio.timeout(step.timeout_s):
             return await run.interruptible(run.delegate.carry_out(child), grace_s=None)
@@ -149,6 +151,7 @@ async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder
     else:
         digest, blob = run.journal.blob_of(run.journal.redact(child))
         await run.journal.write(NewEvent("step.dispatched", clean_data({**data, "order_sha256": digest})), blobs=[blob])
+    run.known.make(child.order_id)
     return child
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from functools import partial
 
 from contracts import OrderState, Problem, SlotAllocation, StatusReport, TaskOrder
@@ -31,7 +32,8 @@ from runtime.engine.scope import Outputs
 from runtime.engine.shares import promised
 from runtime.engine.view import OrderView
 from runtime.engine.withdraw import settle_below
-from runtime.errors import InvalidArguments, NotStorable
+from runtime.errors import InvalidArguments, NotStorable, VersionConflict
+from runtime.known import Known
 from runtime.ledger.facts import PAYLOAD_BYTES
 from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Lease, NewEvent, Store
@@ -61,6 +63,7 @@ class Engine:
         snapshot_events: after how many events of an order's stream a snapshot of it is taken.
         cancelled_branches: names of the branches that were asked to stop; polled like `cancelled`.
         still_held: asked before each effect; raises StaleWriter when the leases may have run out and cannot be renewed.
+        known: what this process knows of the stretch's orders, so that it need not read them.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Engine:
         grace_s: float = 2.0, steps: Steps | None = None, model: Model | None = None,
         snapshot_events: int = SNAPSHOT_EVENTS,
         cancelled_branches: Callable[[], Collection[str]] = tuple, still_held: StillHeld = always,
+        known: Known | None = None,
     ) -> None:  # fmt: skip
         self._store = store
         self._router = router
@@ -89,6 +93,7 @@ class Engine:
         self._snapshot_events = snapshot_events
         self._cancelled_branches = cancelled_branches
         self._still_held = still_held
+        self._known = Known() if known is None else known
 
     async def run(
         self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None,
@@ -105,17 +110,23 @@ class Engine:
             StaleWriter: a lease was lost; somebody else has the order now.
             LedgerUnavailable: nothing can be written; the order goes on from the last commit another time.
         """
+        with working_on(trace_id=order.trace_id, order=order.order_id):
+            run = await self._opened(order, allocation, sandbox, files)
+            return run if isinstance(run, StatusReport) else await self._carry_out(run, files)
+
+    async def _opened(
+        self, order: TaskOrder, allocation: SlotAllocation | None, sandbox: Sandbox | None, files: SlotFiles | None
+    ) -> Run | StatusReport:  # fmt: skip
+        """Return the order as it goes on, or how it ended."""
+        if self._known.take_new(order.order_id):
+            with suppress(VersionConflict):  # somebody began with it elsewhere after all
+                return await self._begin(order, OrderView(), allocation, sandbox, files)
         view = await open_view(self._store.ledger, str(order.order_id))
         if view.report is not None and not self._goes_on(order, view.report):
             return view.report
-        with working_on(trace_id=order.trace_id, order=order.order_id):
-            return await self._carry_out(order, view, allocation, sandbox, files)
+        return await self._begin(order, view, allocation, sandbox, files)
 
-    async def _carry_out(
-        self, order: TaskOrder, view: OrderView, allocation: SlotAllocation | None, sandbox: Sandbox | None,
-        files: SlotFiles | None,
-    ) -> StatusReport:  # fmt: skip
-        run = await self._begin(order, view, allocation, sandbox, files)
+    async def _carry_out(self, run: Run, files: SlotFiles | None) -> StatusReport:
         refusal = self._refusal(run.order)
         if refusal is not None:
             return await self._finish(run, report(run, OrderState.FAILED, problem=refusal))
@@ -130,7 +141,7 @@ class Engine:
             left = await compensate(run)
             if left.asked:
                 return report(run, OrderState.WAITING, waiting_for=left.asked)
-            standing = report(run, OrderState.CANCELLED, problem=_told(self._what_was_cancelled(order), left))
+            standing = report(run, OrderState.CANCELLED, problem=_told(self._what_was_cancelled(run.order), left))
         return await self._finish(run, standing)
 
     def _goes_on(self, order: TaskOrder, report: StatusReport) -> bool:
@@ -171,6 +182,7 @@ class Engine:
             settings=self._settings, cancelled=lambda: self._is_cancelled(order), outputs=Outputs(), sleep=self._sleep,
             grace_s=self._grace_s, steps=self._steps, model=self._model, branch=order.branch,
             cancelled_branches=self._cancelled_branches, flow=flow, still_held=self._still_held, account=account,
+            known=self._known,
         )  # fmt: skip
 
     def _is_cancelled(self, order: TaskOrder) -> bool:
@@ -203,6 +215,7 @@ class Engine:
             standing = report(run, OrderState.FAILED, problem=_too_large(size))
         await run.journal.write(NewEvent("order.finished", {"report": standing.to_json()}))
         assert run.view.report is not None
+        self._known.ended(run.order.order_id, run.view)
         return run.view.report
 
 

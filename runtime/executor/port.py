@@ -10,6 +10,7 @@ from typing import Protocol
 from contracts import CardId, ExecutionId, ExecutionRequest, OrderId, QuestionId, StatusReport
 from runtime.draining import Steps
 from runtime.executor.view import root_order_id
+from runtime.known import Known
 from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Lease
 
@@ -39,6 +40,8 @@ class ExecutionRun:
     """Ask before each effect: returns when the execution is surely still this process's, raises StaleWriter else."""
     steps: Steps = field(default_factory=Steps)
     """Around each step: one that would begin while the process drains is held back."""
+    known: Known = field(default_factory=Known)
+    """What this process knows of the stretch's orders without reading them."""
 
     @property
     def root_order_id(self) -> OrderId:

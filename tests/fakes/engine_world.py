@@ -36,6 +36,7 @@ from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
 from runtime.draining import Steps
 from runtime.engine import Engine, OrderView, fold_order
+from runtime.known import Known
 from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Append, NewEvent, Store
 from runtime.model.port import Model
@@ -198,6 +199,8 @@ class World:
         self.staff: Staff | None = None
         self.model: Model | None = None
         self.steps: Steps | None = None
+        self.known: Known | None = None
+        """What the process knows; None where each engine is one that knows nothing."""
         self.grace_s = 0.0
         self.still_held: StillHeld = always
 
@@ -226,6 +229,7 @@ class World:
             snapshot_events=self.snapshot_events,
             model=self.model,
             steps=self.steps,
+            known=self.known,
         )
 
     async def run(self, order: TaskOrder) -> StatusReport:

@@ -109,7 +109,7 @@ class Desks:
             following = asyncio.create_task(requests.heed(), name=f"cancel of {run.execution_id}")
             used.push_async_callback(_ended, following)
             post = Post(
-                stretch, Seating(workforce.staff), self._line, self._vigil, self._apart,
+                stretch, Seating(workforce.staff), self._line, self._vigil, self._apart, known=run.known,
                 me=self._address.actor, alone=self._alone, here=lambda order: self._carry_out(desk, order),
             )  # fmt: skip
             desk = Desk(stretch, run, workforce.shift(run, send=post.send), used.pop_all())

@@ -87,10 +87,12 @@ class Host:
     async def deliver(self, message: bytes) -> bytes:
         """Return what comes of an order, packed; see `unpack_answer`."""
         assert self._desks is not None
-        packed, order = unpack_order(message)
+        packed, order, new = unpack_order(message)
         answer: StatusReport | BaseException
         try:
             desk = self._desks.ready(packed) or await self._desks.at(packed)
+            if new and order.order_id not in self._orders:
+                desk.run.known.make(order.order_id)
             answer = await self._in_hand(desk, order)
         except asyncio.CancelledError:
             answer = Stopped(str(order.order_id))

@@ -41,15 +41,15 @@ class Stretch:
         return {name: value for name, value in self.__dict__.items() if name != "packed"}
 
 
-def pack_order(stretch: Stretch, order: TaskOrder) -> bytes:
-    """Return the message that hands an order over."""
-    return pickle.dumps((stretch.packed, order), pickle.HIGHEST_PROTOCOL)
+def pack_order(stretch: Stretch, order: TaskOrder, *, new: bool) -> bytes:
+    """Return the message that hands an order over; `new` tells that nobody had it before."""
+    return pickle.dumps((stretch.packed, order, new), pickle.HIGHEST_PROTOCOL)
 
 
-def unpack_order(message: bytes) -> tuple[bytes, TaskOrder]:
-    """Return the stretch, still packed, and the order."""
-    stretch, order = pickle.loads(message)  # noqa: S301 - from another process of ours
-    return stretch, order
+def unpack_order(message: bytes) -> tuple[bytes, TaskOrder, bool]:
+    """Return the stretch, still packed, the order, and whether it is new."""
+    stretch, order, new = pickle.loads(message)  # noqa: S301 - from another process of ours
+    return stretch, order, new
 
 
 def unpack_stretch(packed: bytes) -> Stretch:

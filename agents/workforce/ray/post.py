@@ -13,6 +13,7 @@ from agents.workforce.ray.seating import Seating
 from agents.workforce.ray.vigil import Vigil
 from agents.workforce.shift import Send
 from contracts import Name, OrderState, StatusReport, TaskOrder
+from runtime.known import Known
 
 LOSSES = 3
 """Hosts that an order may lose, one after another, before that is reported: it may be what ends them."""
@@ -44,6 +45,7 @@ class Post:
         vigil: Vigil,
         apart: Apart,
         *,
+        known: Known,
         me: str = "",
         alone: Name | None = None,
         here: Send | None = None,
@@ -52,6 +54,7 @@ class Post:
         """Take the stretch over.
 
         Args:
+            known: tells which orders are new.
             me: the actor in which this process is a host.
             alone: the employee to whom this host belongs alone.
             here: carries an order out in this host.
@@ -62,6 +65,7 @@ class Post:
         self._line = line
         self._vigil = vigil
         self._apart = apart
+        self._known = known
         self._me = me
         self._alone = alone
         self._here = here
@@ -107,7 +111,8 @@ class Post:
 
     async def _hand_over(self, address: Address, order: TaskOrder) -> StatusReport:
         try:
-            message = pack_order(self._stretch, order)
+            new = self._known.take_new(order.order_id)
+            message = pack_order(self._stretch, order, new=new)
             answer = await self._vigil.wait(address, self._line.call(address.actor, "deliver", message))
         except asyncio.CancelledError:
             await asyncio.shield(self._stop(address, order))

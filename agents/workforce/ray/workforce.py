@@ -30,7 +30,7 @@ class RayWorkforce:
         """Carry the execution out from its root order, or go on where it stood; raises as the inline one does."""
         post = Post(
             await self._stretch(run), self._seating, self._hosts.line, self._hosts.vigil, self._hosts.apart,
-            refill=lambda: self._stretch(run),
+            known=run.known, refill=lambda: self._stretch(run),
         )  # fmt: skip
         parking = asyncio.create_task(self._park(run), name=f"parks {run.execution_id}")
         try:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from contracts import Event, Json, OrderState, TaskOrder
+from runtime.known import Known
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.fakes.crashing_store import Crash, CrashingStore
@@ -146,3 +147,33 @@ async def test_without_its_snapshots_an_order_goes_on_all_the_same(sqlite_store:
     assert report.output == [{"n": n} for n in range(20)]
     assert len(world.tools["work"].calls) == 20
     assert await sqlite_store.ledger.snapshots(str(order.order_id))
+
+
+async def test_nothing_is_read_of_orders_that_begin_and_end_in_one_process(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    reading = Reading(sqlite_store)
+    world = World(reading, clock, Tool("work", lambda a, c: {"n": 1}))  # type: ignore[arg-type]
+    world.known = Known()
+    order = world.order({"id": "ask", "by": "analyst", "use": "work"})
+    world.known.make(order.order_id)
+
+    report = await world.run(order)
+
+    assert (report.state, report.output, reading.events) == (OrderState.DONE, {"n": 1}, 0)
+
+
+async def test_an_order_that_is_said_to_be_new_and_is_not_goes_on_where_it_stood(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    work = Tool("work", lambda a, c: {"n": 1})
+    world = World(sqlite_store, clock, work)
+    order = world.order({"id": "one", "use": "work"}, {"id": "two", "use": "work", "after": ["one"]})
+    await killed(sqlite_store, world, order, 2)
+    world.store, world.known = sqlite_store, Known()
+    world.known.make(order.order_id)
+
+    report = await world.run(order)
+
+    assert (report.state, len(work.calls)) == (OrderState.DONE, 2)
+    assert (await world.kinds(order)).count("order.accepted") == 1

@@ -74,7 +74,7 @@ class Hall:
     async def run(self, run: ExecutionRun) -> StatusReport:
         """Carry an execution out, as whoever works on it does."""
         stretch = Stretch(run.execution_id, run.leases[0], run.resumed, run.reopened, self.hosts)
-        post = Post(stretch, Seating(self.company.staff), self.line, self.vigil, Apart(self.line))
+        post = Post(stretch, Seating(self.company.staff), self.line, self.vigil, Apart(self.line), known=run.known)
         return await self.company.workforce.run(run, send=post.send)
 
     async def ask(self) -> StatusReport:
@@ -159,7 +159,7 @@ async def test_an_order_handed_over_twice_is_in_hand_once(hall: Hall) -> None:
     await hall.until_called()
     order, stretch = await _in_hand(hall)
 
-    again = asyncio.create_task(hall.line.call("host-1", "deliver", pack_order(stretch, order)))
+    again = asyncio.create_task(hall.line.call("host-1", "deliver", pack_order(stretch, order, new=False)))
     hall.echo.go_on.set()
     first, second = await asking, unpack_answer(await again)
 
@@ -208,7 +208,7 @@ async def test_a_later_stretch_takes_an_order_over_and_an_earlier_one_does_not(h
     later = Stretch(stretch.execution_id, lease, True, False, stretch.hosts)
 
     hall.echo.hold = False
-    taken = unpack_answer(await hall.line.call("host-1", "deliver", pack_order(later, order)))
+    taken = unpack_answer(await hall.line.call("host-1", "deliver", pack_order(later, order, new=False)))
 
     assert taken.state is OrderState.DONE
     with pytest.raises(StaleWriter):

@@ -41,7 +41,8 @@ def test_an_order_arrives_with_its_stretch() -> None:
     stretch = Stretch(ExecutionId.new(), lease, resumed=True, reopened=False, hosts=hosts(2))
     sent = order()
 
-    packed, received = unpack_order(pack_order(stretch, sent))
+    packed, received, new = unpack_order(pack_order(stretch, sent, new=True))
+    assert new
 
     assert received == sent
     assert packed == stretch.packed

@@ -1,0 +1,47 @@
+"""What a process knows of the orders of a stretch without reading their streams: hints, which may always be missing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from contracts import OrderId
+
+if TYPE_CHECKING:
+    from runtime.engine.view import OrderView
+
+
+class Known:
+    """Orders of one stretch in one process: which are new, and how those ended that somebody here waits for.
+
+    That an order is new is only a hint: the append of its first event names the version 0, so that one that began
+    elsewhere is found out there. An end is only kept for whoever waits for it now, and given away once, so that it is
+    the end that this process wrote last and not one that another went on from.
+    """
+
+    def __init__(self) -> None:
+        self._new: set[OrderId] = set()
+        self._awaited: dict[OrderId, OrderView | None] = {}
+
+    def make(self, order_id: OrderId) -> None:
+        """Take note of an order that was made just now, or is said to be: nothing of its stream is stored yet."""
+        self._new.add(order_id)
+
+    def take_new(self, order_id: OrderId) -> bool:
+        """Whether the order is new; asked a second time it is not, for somebody began with it."""
+        if order_id not in self._new:
+            return False
+        self._new.discard(order_id)
+        return True
+
+    def await_end(self, order_id: OrderId) -> None:
+        """Keep the next end of the order that is written here; forget an earlier one."""
+        self._awaited[order_id] = None
+
+    def ended(self, order_id: OrderId, view: OrderView) -> None:
+        """Take note of what the stream of an order says at its end."""
+        if order_id in self._awaited:
+            self._awaited[order_id] = view
+
+    def take_end(self, order_id: OrderId) -> OrderView | None:
+        """Return the end that was awaited, None where it was written elsewhere; await it no longer."""
+        return self._awaited.pop(order_id, None)
