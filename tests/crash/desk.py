@@ -5,7 +5,8 @@
 POST /begin begins a new log, POST /mark {"life": …} says who calls from now on, GET /log gives each call as
 {"key", "path", "life"}. POST /kill {"pid", "path"} has it kill that process the next time that path is called, between
 the effect and the answer. GET /await/PATH answers once PATH was called.
-POST /hold {"path"} keeps calls of that path waiting until another path is held.
+POST /hold {"path"} keeps calls of that path waiting until another path is held. POST /open {"account", "balance"} opens
+an account, until /begin.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Desk(ThreadingHTTPServer):
         self.kill: dict[str, Any] = {}
         self.held = ""
         self.looked_up = False
+        self.accounts = dict(ACCOUNTS)
 
     def note(self, key: str, path: str) -> None:
         with self.lock:
@@ -55,10 +57,13 @@ class Desk(ThreadingHTTPServer):
         match path:
             case "/begin":
                 self.calls, self.life, self.kill, self.held, self.looked_up = [], 0, {}, "", False
+                self.accounts = dict(ACCOUNTS)
             case "/mark":
                 self.life, self.kill = asked["life"], {}
             case "/kill":
                 self.kill = asked
+            case "/open":
+                self.accounts[asked["account"]] = asked["balance"]
             case "/hold":
                 with self.lock:
                     self.held = asked["path"]
@@ -87,8 +92,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.lock.notify_all()
             return self._send(200 if found else 404, found or {"detail": "no such effect"})
         self.server.note(self.headers.get("Idempotency-Key", ""), self.path)
-        if name in ACCOUNTS:
-            return self._send(200, {"balance": ACCOUNTS[name]})
+        if name in self.server.accounts:
+            return self._send(200, {"balance": self.server.accounts[name]})
         return self._send(404, {"detail": "there is no such account"})
 
     def do_POST(self) -> None:

@@ -15,19 +15,29 @@ _ID = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 _HASH = re.compile(r"\b([0-9a-f]{64}|[0-9a-f]{32})\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _VARIES = frozenset({"seconds", "holder", "home", "node", "node_id", "fence", "elapsed_s", "waited_s"})
+_WHO_WAS_FIRST = (
+    (frozenset({"key", "version"}), {"version"}),
+    (frozenset({"key", "found", "conflicts"}), {"employee", "step"}),
+    (frozenset({"key", "rule"}), {"unseen"}),
+)
+"""Fields of a write to the board, of a read, and of an entry, that say in which order branches wrote."""
 
 
 def plain(events: Iterable[Event]) -> dict[str, list[Any]]:
     """Return what each stream holds, by the employee and place of its order; streams that are alike share an entry.
 
-    Within a stream the events of one step keep their order, those of different steps none.
+    Within a stream the events of one step keep their order, those of different steps none; nor do those of the board,
+    whose writers may be branches.
     """
     streams: dict[str, list[Event]] = defaultdict(list)
     for event in events:
         streams[event.subject].append(event)
     found: dict[str, list[Any]] = defaultdict(list)
     for subject, told in streams.items():
-        found[_name(subject, told)].append(_by_step(told))
+        steps = _by_step(told)
+        if subject.startswith("blackboard/"):
+            steps = {step: sorted(each, key=json.dumps) for step, each in steps.items()}
+        found[_name(subject, told)].append(steps)
     return {name: sorted(each, key=json.dumps) for name, each in sorted(found.items())}
 
 
@@ -51,6 +61,9 @@ def _by_step(events: list[Event]) -> dict[str, list[Any]]:
 def _value(value: Any) -> Any:
     """Return a value without what two runs of the same may differ in."""
     if isinstance(value, dict):
+        for fields, order in _WHO_WAS_FIRST:
+            if fields <= value.keys():
+                value = {name: each for name, each in value.items() if name not in order}
         return {text_alike(name): None if name in _VARIES else _value(each) for name, each in sorted(value.items())}
     if isinstance(value, list):
         return [_value(each) for each in value]

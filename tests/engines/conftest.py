@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.crash.lives import open_desk
 from tests.crash.office import desk
 
 __all__ = ["desk"]
@@ -26,6 +27,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.is_relative_to(here):
             item.add_marker(pytest.mark.xdist_group("ray"))
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning"))
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """One event loop for all tests here, so that what takes long to start can serve several of them."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def module_desk() -> Iterator[int]:
+    """A service for tests that share what they work on."""
+    with open_desk() as port:
+        yield port
 
 
 @pytest.fixture(scope="session")

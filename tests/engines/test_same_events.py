@@ -1,55 +1,80 @@
-"""Both engines give the same events and the same products."""
+"""Both engines give the same events and the same products, whatever becomes of an execution."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 
 from console.application import SiliconApplication
-from console.views import ExecutionOutcome, RunOptions
-from contracts import Event, OrderState
-from tests.crash.lives import copy_organisation
-from tests.crash.office import Office, faults, ignore
-from tests.crash.person import ask_desk
+from console.resources import Resources
+from runtime.settings.load import load
+from tests.crash.office import faults
+from tests.engines import telling_office
 from tests.engines.alike import differences
-from tests.engines.conftest import ON_RAY
+from tests.engines.mill import make_mill
+from tests.engines.scenes import SCENES, Mill, play
+from tests.engines.telling_office import forget_writers, writers
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+ENGINES = ("inline", "ray")
 
 
-async def close_the_month(office: Office) -> tuple[list[Event], ExecutionOutcome, dict[str, bytes], list[str]]:
-    """Have the month closed by everybody who takes part, and return all that can be seen of it."""
-    ask_desk(office.desk, "/begin", {})
-    async with office.process() as application:
-        outcome = await _seen_through(application, office)
-        assert await faults(application) == ()
-        events = [event async for event in application.events(outcome.execution_id, after=0, follow=False)]
-        products = {product.title: product.path.read_bytes() for product in outcome.products if product.path}
-        return events, outcome, products, sorted(call["path"] for call in ask_desk(office.desk, "/log"))
+class TellingHosts(Resources):
+    """The resources of a process whose hosts tell who writes."""
+
+    office = f"{telling_office.__name__}:open_office"
 
 
-async def _seen_through(application: SiliconApplication, office: Office) -> ExecutionOutcome:
-    options = RunOptions(goal="Close the month.", skill="close-month", by="ann")
-    outcome = await application.run(office.folder, options, watch=ignore)
-    while outcome.state is OrderState.WAITING:
-        for question in outcome.questions:
-            await application.answer(question.question_id, "all", by="ann")
-        for standing in outcome.cards:
-            await application.decide(standing.card.card_id, option="pay", reason="", by="bea")
-        outcome = await application.resume(outcome.execution_id, watch=ignore)
-    return outcome
+@pytest.fixture(scope="module")
+async def mills(
+    tmp_path_factory: pytest.TempPathFactory, module_desk: int, ray_cluster: Any
+) -> AsyncIterator[tuple[Mill, Mill]]:
+    """The mill under both engines, each with a ledger of its own; the hosts serve all scenes."""
+    folder = make_mill(tmp_path_factory.mktemp("mill") / "mill", module_desk)
+    async with AsyncExitStack() as used:
+        both = []
+        for engine in ENGINES:
+            home = tmp_path_factory.mktemp(engine)
+            settings = {"home": str(home), "workforce.engine": engine, "slot.count": 4, "engine.settle_s": 0.0}
+            resources = TellingHosts(load({**settings, "ledger.synchronous": "NORMAL"}))
+            used.push_async_callback(resources.close)
+            both.append(Mill(SiliconApplication(resources), home, folder, module_desk))
+        yield both[0], both[1]
 
 
-async def test_the_counting_house_tells_the_same_on_both_engines(tmp_path: Path, desk: int, ray_cluster: Any) -> None:
-    copy_organisation(tmp_path / "organisation", desk)
-    inline = await close_the_month(Office(tmp_path / "one", tmp_path / "organisation", desk))
+@pytest.mark.parametrize("name", SCENES)
+async def test_both_engines_tell_the_same(mills: tuple[Mill, Mill], name: str) -> None:
+    scene = SCENES[name]
+    inline, on_ray = [await play(scene, mill) for mill in mills]
 
-    on_ray = await close_the_month(Office(tmp_path / "two", tmp_path / "organisation", desk, settings=dict(ON_RAY)))
+    for seen in (inline, on_ray):
+        error = seen.outcome.error
+        assert seen.outcome.state is scene.state, error
+        assert scene.code is None or (error is not None and error.code == scene.code), error
+        assert scene.output is None or seen.outcome.output == scene.output
+        assert tuple(path for path in seen.calls if path.startswith(("/payments", "/letters"))) == scene.calls
+    for one, other in zip(inline.events, on_ray.events, strict=True):
+        found = differences(one, other)
+        assert found == [], "\n".join(found)
+    assert on_ray.outcome.output == inline.outcome.output
+    assert (on_ray.products, on_ray.calls) == (inline.products, inline.calls)
 
-    assert on_ray[1].state is inline[1].state is OrderState.DONE
-    found = differences(inline[0], on_ray[0])
-    assert found == [], "\n".join(found)
-    assert on_ray[1].output == inline[1].output
-    assert on_ray[2:] == inline[2:]
+
+async def test_nothing_of_that_is_faulty(mills: tuple[Mill, Mill]) -> None:
+    assert [await faults(mill.application) for mill in mills] == [(), ()]
+
+
+async def test_they_sit_in_several_hosts_and_the_hermit_alone(mills: tuple[Mill, Mill]) -> None:
+    forget_writers(mills[1].home)
+    await play(SCENES["a board that hosts write at once"], mills[1])
+
+    told = writers(mills[1].home)
+
+    assert not told["head-of-desk"] & told["clerk"], "they wrote the board from one process"
+    (alone,) = told.pop("hermit")
+    assert all(alone not in processes for processes in told.values())
+    assert os.getpid() not in set().union(*told.values())
