@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from agents.employee import tree
@@ -31,6 +31,7 @@ from runtime.engine.check_tools import tools_of
 from runtime.engine.other_way import forms_of
 from runtime.errors import CapabilityFailed, InvalidArguments, NotFound, PermissionRefused
 from runtime.ledger.port import Store
+from runtime.once import once_for_each
 from runtime.settings.groups import EngineSettings
 
 BUILT_IN = "builtin_tool"
@@ -112,9 +113,7 @@ class Dispatcher:
 
     def _called(self, plan: PlanDefinition) -> Iterator[Name]:
         """Yield the capabilities that whoever has the plan calls: in steps, branches, and other ways to do them."""
-        for step in (form for own in plan.all_steps() for form in forms_of(own)):
-            called = (step.use,) if step.mode is StepMode.DIRECT else tools_of(step)
-            yield from (use for use in called if use is not None and use in self._specs)
+        return (use for use in _uses(plan) if use in self._specs)
 
     def _placeable(self, order: TaskOrder) -> TaskOrder:
         """Return the order with all that its plan wants of a node; the first one was given by nobody who knows."""
@@ -191,6 +190,14 @@ class Dispatcher:
             language=parent.language,
             trace_id=parent.trace_id,
         )
+
+
+@once_for_each(256)
+def _uses(plan: PlanDefinition) -> Sequence[Name]:
+    """Return what the plan names to be called, each as often as it is named."""
+    forms = [form for own in plan.all_steps() for form in forms_of(own)]
+    called = ((form.use,) if form.mode is StepMode.DIRECT else tools_of(form) for form in forms)
+    return [use for uses in called for use in uses if use is not None]
 
 
 def skill_of(staff: Staff, name: Name) -> KnownSkill:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from agents.employee import tree
 from agents.employee.ports import Node, Staff
@@ -14,6 +14,7 @@ from runtime.engine.graph import rings
 from runtime.engine.guards import levels
 from runtime.engine.other_way import forms_of
 from runtime.errors import InvalidArguments
+from runtime.once import once_for_each
 from runtime.settings.groups import EngineSettings
 
 
@@ -54,9 +55,9 @@ def plan(
     return order.plan
 
 
-def _shape(plan: PlanDefinition) -> Iterator[str]:
-    for fault in shape_faults(plan):
-        yield f"step {_step_at(plan, fault.path)}: {fault.message} {fault.hint}".rstrip()
+@once_for_each(256)
+def _shape(plan: PlanDefinition) -> Sequence[str]:
+    return [f"step {_step_at(plan, fault.path)}: {fault.message} {fault.hint}".rstrip() for fault in shape_faults(plan)]
 
 
 def _step_at(plan: PlanDefinition, path: Path) -> str:
@@ -71,8 +72,9 @@ def _step_at(plan: PlanDefinition, path: Path) -> str:
 
 
 def _targets(order: TaskOrder, me: Node, settings: EngineSettings) -> Iterator[str]:
-    level = len(levels(order))
-    for step, name in _named(order.plan):
+    named = _named(order.plan)
+    level = len(levels(order)) if named else 0
+    for step, name in named:
         try:
             tree.find(me, name)
         except InvalidArguments as error:
@@ -85,10 +87,15 @@ def _targets(order: TaskOrder, me: Node, settings: EngineSettings) -> Iterator[s
             )
 
 
-def _named(plan: PlanDefinition) -> Iterator[tuple[Step, Name]]:
-    """Yield each step that names an employee, with the name; once where its other ways name the same."""
-    for step in plan.all_steps():
-        yield from ((step, name) for name in dict.fromkeys(form.by for form in forms_of(step)) if name is not None)
+@once_for_each(256)
+def _named(plan: PlanDefinition) -> Sequence[tuple[Step, Name]]:
+    """Return each step that names an employee, with the name; once where its other ways name the same."""
+    return [
+        (step, name)
+        for step in plan.all_steps()
+        for name in dict.fromkeys(form.by for form in forms_of(step))
+        if name is not None
+    ]
 
 
 def _budget(order: TaskOrder, staff: Staff) -> Iterator[str]:

@@ -17,6 +17,7 @@ from runtime.engine.extension import remaining
 from runtime.engine.finish import Draft
 from runtime.engine.grants import first_grant, grant_again, more
 from runtime.engine.guards import guard_chain
+from runtime.engine.order_json import json_of
 from runtime.engine.outcome import Stop
 from runtime.engine.pause import Pause
 from runtime.engine.resume import open_view
@@ -145,9 +146,9 @@ async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder
     data: dict[str, Any] = {"step": step.id, "index": unit.index, "order_id": str(child.order_id)}
     if child.budget != Budget():
         data["granted"] = child.budget.to_json()
-    text = to_bytes(child.to_json())
-    if len(text) <= run.settings.inline_output:
-        await run.journal.write(NewEvent("step.dispatched", {**data, "order": child.to_json()}))
+    told = json_of(child)
+    if len(to_bytes(told)) <= run.settings.inline_output:
+        await run.journal.write(NewEvent("step.dispatched", {**data, "order": told}))
     else:
         digest, blob = run.journal.blob_of(run.journal.redact(child))
         await run.journal.write(NewEvent("step.dispatched", clean_data({**data, "order_sha256": digest})), blobs=[blob])

@@ -23,6 +23,7 @@ from runtime.engine.context import Run
 from runtime.engine.flow import Flow
 from runtime.engine.guards import RecursionStopped, guard_chain
 from runtime.engine.journal import SNAPSHOT_EVENTS, Journal, Redact
+from runtime.engine.order_json import json_of
 from runtime.engine.pace import Pace
 from runtime.engine.ports import Delegate, SlotFiles
 from runtime.engine.report import report, report_on
@@ -30,7 +31,7 @@ from runtime.engine.resume import open_view
 from runtime.engine.schedule import carry_out_plan
 from runtime.engine.scope import Outputs
 from runtime.engine.shares import promised
-from runtime.engine.view import OrderView
+from runtime.engine.view import OrderView, Said
 from runtime.engine.withdraw import settle_below
 from runtime.errors import InvalidArguments, NotStorable, VersionConflict
 from runtime.known import Known
@@ -163,7 +164,8 @@ class Engine:
         )  # fmt: skip
         events = []
         if view.order is None:
-            events.append(NewEvent("order.accepted", {"order": order.to_json()}))
+            view.said = Said(order, json_of(order))
+            events.append(NewEvent("order.accepted", {"order": view.said.data}))
         if view.report is not None:
             events.append(NewEvent("order.reopened", {"from": view.report.state.value}))
         if allocation is not None and allocation != view.allocation:
@@ -213,7 +215,8 @@ class Engine:
             standing = standing.model_copy(update={"output": None})  # every result is kept, and the limit is the news
         elif size > LARGEST_OUTPUT:
             standing = report(run, OrderState.FAILED, problem=_too_large(size))
-        await run.journal.write(NewEvent("order.finished", {"report": standing.to_json()}))
+        said = run.view.said = Said(standing, standing.to_json())
+        await run.journal.write(NewEvent("order.finished", {"report": said.data}))
         assert run.view.report is not None
         self._known.ended(run.order.order_id, run.view)
         return run.view.report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from contracts import (
     Budget,
@@ -52,6 +52,7 @@ def group_of(plan: PlanDefinition) -> dict[str, str]:
 
 
 Data = Mapping[str, Any]
+C = TypeVar("C", TaskOrder, StatusReport)
 
 
 def _unit(view: OrderView, data: Data, move: Move) -> Unit:
@@ -69,8 +70,16 @@ def _note(recent: Recent, event: Event, data: Data) -> None:
 
 
 def _accepted(view: OrderView, event: Event, data: Data) -> None:
-    view.order = TaskOrder.read(data["order"])
+    view.order = _read(view, TaskOrder, data["order"])
     view.accepted_at = event.time
+
+
+def _read(view: OrderView, kind: type[C], data: Mapping[str, Any]) -> C:
+    """Return what was stored: as its writer has it, unless something was taken out on the way to the ledger."""
+    said, view.said = view.said, None
+    if said is not None and isinstance(said.value, kind) and said.data == data:
+        return said.value
+    return kind.read(data)
 
 
 def _allocated(view: OrderView, event: Event, data: Data) -> None:
@@ -248,5 +257,5 @@ _HANDLERS: Mapping[str, Callable[[OrderView, Event, Data], None]] = {
     "compensation.intended": _undo,
     "compensation.finished": _undo,
     **REACT,
-    "order.finished": lambda view, event, data: setattr(view, "report", StatusReport.read(data["report"])),
+    "order.finished": lambda view, event, data: setattr(view, "report", _read(view, StatusReport, data["report"])),
 }

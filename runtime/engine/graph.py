@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from contracts import Alternative, Json, PlanDefinition, Step, StepId
 from runtime.bindings import BindingFault, reference_of, texts_of
 from runtime.expressions import names_in
+from runtime.once import once_for_each
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -23,32 +23,12 @@ class PlanCycle(ValueError):
         self.ring = ring
 
 
-class _Same:
-    """A plan as a key: equal to itself only, which is enough, for a plan never changes."""
-
-    __slots__ = ("plan",)
-
-    def __init__(self, plan: PlanDefinition) -> None:
-        self.plan = plan
-
-    def __hash__(self) -> int:
-        return id(self.plan)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.plan is self.plan
-
-
+@once_for_each(256)  # looked at several times for each order
 def dependencies(plan: PlanDefinition) -> Mapping[StepId, frozenset[StepId]]:
     """Return for each step of the plan the other steps that come first; a group waits for what its branches need.
 
     Branches are not listed: a group starts them itself. What does not exist is left out; `check_plan` tells.
     """
-    return _dependencies(_Same(plan))
-
-
-@lru_cache(64)  # looked at several times for each order
-def _dependencies(same: _Same) -> Mapping[StepId, frozenset[StepId]]:
-    plan = same.plan
     holder = {inner.id: step.id for step in plan.steps for inner in _with_branches(step)}
     return {
         step.id: frozenset(

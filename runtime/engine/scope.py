@@ -12,6 +12,7 @@ from runtime.bindings import Reference
 from runtime.engine.graph import roots_of
 from runtime.errors import CapabilityFailed
 from runtime.expressions import ExpressionFault, compile_expression, names_in
+from runtime.once import once_for_each
 
 
 class ExpressionFaulty(CapabilityFailed):
@@ -80,6 +81,7 @@ def holds(source: str, values: Mapping[str, Json]) -> bool:
         raise ExpressionFaulty(f"`{source}` cannot be used here: {fault.message}", expression=source) from fault
 
 
-def names_read(step: Step) -> set[str]:
+@once_for_each(1_024)
+def names_read(step: Step) -> frozenset[str]:
     """Return every root that the step or one of its branches reads."""
-    return set(roots_of(step)).union(*(names_read(branch) for branch in step.parallel))
+    return frozenset(roots_of(step)).union(*(names_read(branch) for branch in step.parallel))

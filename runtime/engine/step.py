@@ -18,6 +18,7 @@ from runtime.engine.states import UnitState
 from runtime.errors import InvalidArguments, LedgerError, SiliconError
 from runtime.expressions import ExpressionFailed, names_in
 from runtime.ledger.port import NewEvent
+from runtime.once import once_for_each
 
 
 async def settle_step(run: Run, step: Step, scope: Scope) -> Outcome:
@@ -103,6 +104,7 @@ def _condition_holds(run: Run, condition: str, scope: Scope) -> bool:
         raise
 
 
+@once_for_each(1_024)
 def _read_by(step: Step) -> list[Reference]:
     always: list[Json] = list(bound_values(step.model_copy(update={"otherwise": None})))
     try:

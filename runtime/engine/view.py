@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from contracts import (
     Artifact,
@@ -147,6 +147,13 @@ class Recent:
     uses: set[str] = field(default_factory=set)
 
 
+class Said(NamedTuple):
+    """An order or report with its JSON, so that whoever wrote it need not read it back."""
+
+    value: TaskOrder | StatusReport
+    data: Mapping[str, Any]
+
+
 @dataclass(slots=True)
 class OrderView:
     """What the stream of one order says. Only `runtime.engine.fold` and `runtime.engine.snapshot` change it.
@@ -156,6 +163,8 @@ class OrderView:
     """
 
     order: TaskOrder | None = None
+    said: Said | None = None
+    """What the engine is about to record, as it has it already; taken over where just that was stored."""
     accepted_at: datetime | None = None
     """When the order was accepted; stands in for `known_at` where the order names no moment, also after a restart."""
     version: int = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from typing import Any
 
 from contracts import ExecutionId, OrderState, StatusReport
 from runtime.clock import Clock
@@ -68,7 +69,7 @@ class Executor(Register):
         refuse_imported(view)
         lease = await self._claims.claim(execution_id)
         try:
-            return await self._run_claimed(execution_id, lease, reason, reopen=reopen)
+            return await self._run_claimed(execution_id, lease, reason, reopen=reopen, seen=view)
         finally:
             await self._claims.release(lease)
 
@@ -95,7 +96,7 @@ class Executor(Register):
             if crashes >= self._settings.crashes:
                 _log.error("%s is given up: its process died %d times in a row", now.execution_id, crashes)
                 return (await self._record.finish(now.execution_id, given_up(now, crashes), lease)).report
-            return await self._run_claimed(seen.execution_id, lease, reason, reopen=False)
+            return await self._run_claimed(seen.execution_id, lease, reason, reopen=False, seen=now)
         finally:
             await self._claims.release(lease)
 
@@ -151,17 +152,23 @@ class Executor(Register):
         """End a cancelled execution that nobody ever worked on."""
         return await self._record.finish(view.execution_id, ended(view.root_order_id, OrderState.CANCELLED), lease)
 
-    async def _run_claimed(self, execution_id: ExecutionId, lease: Lease, reason: str, *, reopen: bool) -> StatusReport:
-        view = await self.view(execution_id)  # it may have moved before the lease was ours
+    async def _run_claimed(
+        self, execution_id: ExecutionId, lease: Lease, reason: str, *, reopen: bool, seen: ExecutionView | None = None
+    ) -> StatusReport:
+        """Work on the execution under the lease; `seen` is how it stood a moment before, which saves reading it."""
+        view = await self.view(execution_id) if seen is None else seen
         if view.report is not None and not (reopen and view.state is ExecutionState.STOPPED):
             return view.report
         resumed = view.state is not ExecutionState.REQUESTED
         if resumed:
             crashes = await crashes_of(self._store.ledger, view, lease)
             fact = {"holder": lease.holder, "reason": reason, **({"crashes": crashes} if crashes else {})}
-            view = await self._record.add(execution_id, states.RESUMED, fact, lease)
+            begun = await self._begun(view, states.RESUMED, fact, lease)
         else:
-            view = await self._record.add(execution_id, states.STARTED, {"holder": lease.holder}, lease)
+            begun = await self._begun(view, states.STARTED, {"holder": lease.holder}, lease)
+        if begun is None:  # it moved before the lease was ours
+            return await self._run_claimed(execution_id, lease, reason, reopen=reopen)
+        view = begun
         guard = Guard(self._store, self._settings, lease, view, self._lookout)
         run = ExecutionRun(
             execution_id=execution_id,
@@ -183,22 +190,38 @@ class Executor(Register):
                 _log.info("execution resumed" if resumed else "execution started", extra={"reason": reason})
                 report = await work(self._body, run, guard)
                 _log.info("execution %s", report.state, extra={"usage": report.usage.to_json()})
-                return await self._settle(run, report, lease)
+                return await self._settle(run, report, lease, view)
         finally:
             self._in_hand.pop(execution_id, None)
 
-    async def _settle(self, run: ExecutionRun, report: StatusReport, lease: Lease) -> StatusReport:
-        """Record how the stretch ended; return the report that holds.
+    async def _begun(
+        self, view: ExecutionView, event_type: str, fact: Mapping[str, Any], lease: Lease
+    ) -> ExecutionView | None:
+        """Record that the work begins where the execution stands so; return None when it stands elsewhere by now."""
+        moved = False
+
+        def has_moved(now: ExecutionView) -> bool:
+            nonlocal moved
+            moved = now.version != view.version
+            return moved
+
+        begun = await self._record.add(view.execution_id, event_type, fact, lease, unless=has_moved, seen=view)
+        return None if moved else begun
+
+    async def _settle(
+        self, run: ExecutionRun, report: StatusReport, lease: Lease, begun: ExecutionView
+    ) -> StatusReport:
+        """Record how the stretch ended that began so; return the report that holds.
 
         One that came to wait when it had just been cancelled is run once more, so that it takes back what it did.
         """
         if report.state is OrderState.WAITING:
             waiting_for = {"for": list(report.waiting_for)}
-            view = await self._record.add(run.execution_id, states.WAITING, waiting_for, lease)
+            view = await self._record.add(run.execution_id, states.WAITING, waiting_for, lease, seen=begun)
             if view.cancel_waits:
                 return await self._run_claimed(run.execution_id, lease, "cancelled", reopen=False)
             if view.branch_waits and view.cancel_requested_by is None:
                 return await self._run_claimed(run.execution_id, lease, "a branch was cancelled", reopen=False)
             return report
-        view = await self._record.finish(run.execution_id, report, lease)
+        view = await self._record.finish(run.execution_id, report, lease, seen=begun)
         return view.report or report

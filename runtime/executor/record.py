@@ -107,11 +107,14 @@ class Record:
 
     async def add(
         self, execution_id: ExecutionId, event_type: str, data: Mapping[str, Any], lease: Lease | None = None,
-        *, unless: Callable[[ExecutionView], bool] = lambda view: False,
+        *, unless: Callable[[ExecutionView], bool] = lambda view: False, seen: ExecutionView | None = None,
     ) -> ExecutionView:  # fmt: skip
-        """Append one fact where the stream stands now, unless that holds; return the execution as it is then."""
+        """Append one fact where the stream stands now, unless that holds; return the execution as it is then.
+
+        With `seen` it is tried first where the stream stood then, which the append proves or refuses.
+        """
         for left in reversed(range(_TRIES)):
-            view = await self.view(execution_id)
+            view, seen = seen or await self.view(execution_id), None
             if unless(view):
                 return view
             state_after(view.state, event_type)
@@ -134,12 +137,14 @@ class Record:
                 return apply(view, event)
         raise AssertionError("the last try returns or raises")
 
-    async def finish(self, execution_id: ExecutionId, report: StatusReport, lease: Lease) -> ExecutionView:
+    async def finish(
+        self, execution_id: ExecutionId, report: StatusReport, lease: Lease, *, seen: ExecutionView | None = None
+    ) -> ExecutionView:
         """Append the final report, unless there is one already."""
-        view = await self.view(execution_id)
-        if view.report is not None:
-            return view
-        return await self.add(execution_id, states.FINISHED, {"report": report.to_json()}, lease)
+        return await self.add(
+            execution_id, states.FINISHED, {"report": report.to_json()}, lease,
+            unless=lambda view: view.report is not None, seen=seen,
+        )  # fmt: skip
 
 
 def _require_same(first: ExecutionRequest, again: ExecutionRequest, execution_id: ExecutionId) -> None:
