@@ -15,6 +15,7 @@ _ID = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 _HASH = re.compile(r"\b([0-9a-f]{64}|[0-9a-f]{32})\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _VARIES = frozenset({"seconds", "holder", "home", "node", "node_id", "fence", "elapsed_s", "waited_s"})
+_SHARES = frozenset({"budget", "granted"})
 _WHO_WAS_FIRST = (
     (frozenset({"key", "version"}), {"version"}),
     (frozenset({"key", "found", "conflicts"}), {"employee", "step"}),
@@ -23,11 +24,12 @@ _WHO_WAS_FIRST = (
 """Fields of a write to the board, of a read, and of an entry, that say in which order branches wrote."""
 
 
-def plain(events: Iterable[Event]) -> dict[str, list[Any]]:
+def plain(events: Iterable[Event], *, shares: bool = True) -> dict[str, list[Any]]:
     """Return what each stream holds, by the employee and place of its order; streams that are alike share an entry.
 
     Within a stream the events of one step keep their order, those of different steps none; nor do those of the board,
-    whose writers may be branches.
+    whose writers may be branches. Without `shares`, what orders were granted is left out: of branches that begin while
+    others end, each gets a part of what is free just then.
     """
     streams: dict[str, list[Event]] = defaultdict(list)
     for event in events:
@@ -37,8 +39,14 @@ def plain(events: Iterable[Event]) -> dict[str, list[Any]]:
         steps = _by_step(told)
         if subject.startswith("blackboard/"):
             steps = {step: sorted(each, key=json.dumps) for step, each in steps.items()}
-        found[_name(subject, told)].append(steps)
+        found[_name(subject, told)].append(steps if shares else _without_shares(steps))
     return {name: sorted(each, key=json.dumps) for name, each in sorted(found.items())}
+
+
+def _without_shares(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: None if name in _SHARES else _without_shares(each) for name, each in value.items()}
+    return [_without_shares(each) for each in value] if isinstance(value, list) else value
 
 
 def _name(subject: str, events: list[Event]) -> str:
@@ -75,7 +83,7 @@ def text_alike(text: str) -> str:
     return _TIME.sub("<time>", _HASH.sub("<hash>", _ID.sub("<id>", text)))
 
 
-def differences(one: Iterable[Event], other: Iterable[Event]) -> list[str]:
+def differences(one: Iterable[Event], other: Iterable[Event], *, shares: bool = True) -> list[str]:
     """Return the lines in which two runs differ, for a person to read."""
-    texts = [json.dumps(plain(each), indent=1, ensure_ascii=False).splitlines() for each in (one, other)]
+    texts = [json.dumps(plain(each, shares=shares), indent=1, ensure_ascii=False).splitlines() for each in (one, other)]
     return [line for line in unified_diff(*texts, lineterm="", n=2) if not line.startswith(("---", "+++"))]

@@ -54,6 +54,8 @@ class Scene:
     code: str | None = None
     calls: tuple[str, ...] = ()
     """Effects that the service saw."""
+    branches: bool = False
+    """Whether orders are given at the same moment."""
 
 
 @dataclass(frozen=True)
@@ -120,20 +122,22 @@ async def _cancelled(mill: Mill) -> ExecutionOutcome:
 
 DONE, FAILED, PARTIAL, CANCELLED = OrderState.DONE, OrderState.FAILED, OrderState.PARTIAL, OrderState.CANCELLED
 SCENES = {
-    "when, for each and until": Scene(_once("branch"), DONE, {"turns": 3, "rich": 1, "poor": None}),
+    "when, for each and until": Scene(_once("branch"), DONE, {"turns": 3, "rich": 1, "poor": None}, branches=True),
     "a repetition at its bound": Scene(_once("turn-for-ever"), PARTIAL, code="REPETITION_LIMIT"),
     "five levels of employees": Scene(_once("go-down"), DONE, {"balance": 70}),
-    "a board that hosts write at once": Scene(_once("note-all"), DONE, {"sum": 321, "versions": 3}),
+    "a board that hosts write at once": Scene(_once("note-all"), DONE, {"sum": 321, "versions": 3}, branches=True),
     "a question, a card and its effects once": Scene(
         _with_people("close-month", "pay"), DONE,
         {"held": 70, "missing": "BUSINESS_REFUSAL", "paid": 70, "decision": "approved"},
-        calls=("/letters", "/payments"),
+        calls=("/letters", "/payments"), branches=True,
     ),
     "a card that is denied": Scene(
         _with_people("close-month", None), DONE,
-        {"held": 70, "missing": "BUSINESS_REFUSAL", "paid": None, "decision": "denied"},
+        {"held": 70, "missing": "BUSINESS_REFUSAL", "paid": None, "decision": "denied"}, branches=True,
     ),
-    "a rule that refuses one branch": Scene(_once("overpay"), DONE, {"why": "POLICY_VIOLATED", "held": 70}),
+    "a rule that refuses one branch": Scene(
+        _once("overpay"), DONE, {"why": "POLICY_VIOLATED", "held": 70}, branches=True
+    ),
     "a budget that ends, and more of it": Scene(_given_more, DONE, {"known": 70, "last": 1}),
     "another way after what was not met": Scene(_once("doubt-first"), DONE, {"balance": 70}),
     "a step that failed and is resumed": Scene(_mended, DONE, {"late": 5}),

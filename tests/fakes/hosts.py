@@ -11,8 +11,12 @@ from pathlib import Path
 from agents.workforce import InlineWorkforce
 from agents.workforce.errors import HostLost
 from agents.workforce.ray.host import Host
-from agents.workforce.ray.messages import Address
-from contracts import Name
+from agents.workforce.ray.messages import Address, Stretch
+from agents.workforce.ray.post import Apart, Post
+from agents.workforce.ray.seating import Seating
+from agents.workforce.ray.vigil import Vigil
+from contracts import Name, StatusReport
+from runtime.executor import ExecutionRun
 from runtime.ledger.port import Store
 from runtime.settings.groups import ExecutorSettings
 
@@ -65,3 +69,24 @@ class FakeLine:
         """Close all hosts."""
         for host in self.hosts.values():
             await host.close()
+
+
+@dataclass
+class InHosts:
+    """Carries each stretch of an execution out in two new hosts, as the workforce on Ray does."""
+
+    store: Store
+    here: InlineWorkforce
+
+    async def run(self, run: ExecutionRun) -> StatusReport:
+        line, vigil = FakeLine(), Vigil(self.store.leases, look_s=60.0)
+        office = FakeOffice(self.store, self.here)
+        hosts = tuple([await line.open(f"host-{number}", office) for number in range(2)])
+        (lease,) = run.leases
+        stretch = Stretch(run.execution_id, lease, run.resumed, run.reopened, hosts)
+        try:
+            post = Post(stretch, Seating(self.here.staff), line, vigil, Apart(line), known=run.known)
+            return await self.here.run(run, send=post.send)
+        finally:
+            vigil.close()
+            await line.close()

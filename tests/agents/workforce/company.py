@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from agents.employee.ports import Cluster
 from agents.employee.report import ReportCapability
@@ -33,6 +33,7 @@ from runtime.settings.groups import BlackboardSettings, EngineSettings, Executor
 from tests.agents.employee.report.conftest import say
 from tests.agents.employee.staff import SPECS, FakeStaff
 from tests.fakes.clock import HandClock
+from tests.fakes.hosts import InHosts
 
 Seals = Callable[[EvidenceItem], bool]
 Given = CallResult | Waiting
@@ -117,6 +118,8 @@ class EngineCluster:
 class Company:
     """One organisation with its own workforce, on a store that others may share."""
 
+    in_hosts: ClassVar[bool] = False
+    """Whether its employees sit in hosts, of which there are two without processes."""
     staff: FakeStaff
     store: Store
     clock: HandClock
@@ -136,7 +139,8 @@ class Company:
             self.staff, store=self.store, specs=registry.specs(), engine_for=self.engine, cluster_for=self.cluster,
             clock=self.clock, settings=self.settings,
         )  # fmt: skip
-        self.executor = Executor(self.store, self.clock, ExecutorSettings(), self.workforce, f"test-{self.staff.name}")
+        body = InHosts(self.store, self.workforce) if self.in_hosts else self.workforce
+        self.executor = Executor(self.store, self.clock, ExecutorSettings(), body, f"test-{self.staff.name}")
 
     def engine(self, run: ExecutionRun, delegate: Delegate | None) -> Engine:
         board = LedgerBlackboard(

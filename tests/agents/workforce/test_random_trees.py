@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 import structlog
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from contracts import (
     DispatchMode,
+    Event,
     ExecutionId,
     ExecutionRequest,
     Json,
@@ -36,6 +37,7 @@ from runtime.settings import LedgerSettings
 from runtime.settings.groups import EngineSettings
 from tests.agents.employee.staff import FakeNode, FakeSkill, FakeStaff
 from tests.agents.workforce.company import Company
+from tests.engines.alike import differences
 from tests.fakes.clock import HandClock
 from tests.fakes.crashing_store import Crash, CrashingStore
 
@@ -154,6 +156,23 @@ class Laboratory:
         """Have the tree work in one process after the other; each dies at its append, the last one lives."""
         return self._runner.run(self._carried_out(job, dispatch, deaths))
 
+    def told(self, job: Job, dispatch: DispatchMode, company: type[Company]) -> tuple[StatusReport, list[Event]]:
+        """Have the tree work in one process, as often as it takes; return its report and what its orders tell."""
+        return self._runner.run(self._told(job, dispatch, company))
+
+    async def _told(self, job: Job, dispatch: DispatchMode, company: type[Company]) -> tuple[StatusReport, list[Event]]:
+        skills = {each.name: FakeSkill(each.name, each.plan(dispatch)) for each in job.everybody()}
+        hands, before = Hands(), await self._store.ledger.head()
+        firm = company(
+            FakeStaff(job.node(), skills), self._store, self._clock, {"echo": hands, "flights.query": hands},
+            settings=LIMITS,
+        )  # fmt: skip
+        report = await firm.ask(job.name)
+        while report.state is OrderState.WAITING:
+            (execution, *_) = await self._store.ledger.newest_streams("execution", limit=1)
+            report = await firm.executor.run(ExecutionId(execution))
+        return report, await self._store.ledger.read_all(after=before, limit=100_000)
+
     async def _carried_out(self, job: Job, dispatch: DispatchMode, deaths: list[tuple[int, bool]]) -> Ended:
         skills = {each.name: FakeSkill(each.name, each.plan(dispatch)) for each in job.everybody()}
         staff, hands, execution = FakeStaff(job.node(), skills), Hands(), ExecutionId.new()
@@ -232,6 +251,23 @@ def test_what_a_manager_gives_follows_from_what_those_below_gave_whenever_it_die
     ended = laboratory.carry_out(job, dispatch, deaths)
 
     assert (ended.report.state, ended.report.output) == (OrderState.DONE, job.gives())
+
+
+class InTwoHosts(Company):
+    """The same company, whose employees sit in hosts."""
+
+    in_hosts = True
+
+
+@settings(max_examples=6, deadline=None, phases=[phase for phase in Phase if phase is not Phase.shrink])
+@given(jobs(outcomes=("done", "waits")), modes)
+def test_the_same_is_told_wherever_everybody_sits(laboratory: Laboratory, job: Job, dispatch: DispatchMode) -> None:
+    together, events = laboratory.told(job, dispatch, Company)
+    spread, others = laboratory.told(job, dispatch, InTwoHosts)
+
+    found = differences(events, others, shares=dispatch is DispatchMode.SEQUENTIAL)
+    assert found == [], "\n".join(found)
+    assert (together.state, together.output) == (spread.state, spread.output) == (OrderState.DONE, job.gives())
 
 
 def is_part_of(some: Any, whole: Any) -> bool:
