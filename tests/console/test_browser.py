@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 def slot_browser(home: Path, driver: SandboxDriver | None = None, executable: str = "") -> SlotBrowser:
     settings = Settings(home=home, browser=BrowserSettings(executable=executable, start_s=120))
-    return SlotBrowser(settings, driver or browsing_driver(0))
+    return SlotBrowser(settings, driver or browsing_driver())
 
 
 async def test_without_chromium_there_is_no_label_and_the_doctor_says_how_to_get_it(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ async def test_a_start_that_works_leaves_nothing_behind(tmp_path: Path) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.xdist_group("browser")
 async def test_the_doctor_really_starts_it(tmp_path: Path) -> None:
-    found = await slot_browser(tmp_path, browsing_driver(92)).examine(start=True)
+    found = await slot_browser(tmp_path, browsing_driver()).examine(start=True)
 
     assert found.health is Health.GOOD, found.what
     assert "starts in a slot" in found.what
@@ -80,7 +80,7 @@ async def test_what_is_no_browser_is_told_by_the_doctor_and_kept(tmp_path: Path)
     program = tmp_path / "chromium"
     program.write_bytes(b"\x7fELF")
     program.chmod(0o755)
-    browser = slot_browser(tmp_path, browsing_driver(93), executable=str(program))
+    browser = slot_browser(tmp_path, browsing_driver(), executable=str(program))
 
     found = await browser.examine(start=True)
 

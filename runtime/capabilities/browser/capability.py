@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
+import structlog
+
 from contracts import EvidenceItem, EvidenceKind, Json
 from runtime.canonical import clean, sha256
 from runtime.capabilities.browser.errors import BrowserUnavailable
@@ -22,6 +24,7 @@ from runtime.capabilities.python_code import sandbox_of
 from runtime.errors import CapabilityFailed, InvalidArguments
 from runtime.settings.groups import BrowserSettings
 
+_log = structlog.get_logger(__name__)
 _LARGEST_TEXT = 200_000
 _ACTING = ("text", "enter", "seen")
 _NOTICED = ("dialogs", "pop_ups", "downloads", "held_back", "refused")
@@ -47,6 +50,8 @@ class Browsers:
         async with self._starting.setdefault(sandbox, asyncio.Lock()):
             session = self._sessions.get(sandbox)
             if session is None or session.lost:
+                if session is not None:
+                    await session.end()  # it may be on its way out, and the slot's user has only so many processes
                 found = await asyncio.to_thread(installed, self.settings)
                 if not isinstance(found, Installed):
                     raise BrowserUnavailable(f"This machine has no browser for slots: {found}.")
@@ -55,13 +60,23 @@ class Browsers:
 
     async def _started(self, sandbox: Sandbox, found: Installed) -> BrowserSession:
         try:
-            session = await BrowserSession.start(sandbox, self.sites, self.settings, found)
+            session = await self._started_or_again(sandbox, found)
         except BrowserUnavailable as error:
             if not error.facts.get("took_too_long"):  # which a machine that is busy now explains
                 await asyncio.to_thread(self._told, error.message)
             raise
         await asyncio.to_thread(self._told, None)
         return session
+
+    async def _started_or_again(self, sandbox: Sandbox, found: Installed) -> BrowserSession:
+        """Start it, once more where it ended meanwhile: a machine out of memory kills one program by chance."""
+        try:
+            return await BrowserSession.start(sandbox, self.sites, self.settings, found)
+        except BrowserUnavailable as error:
+            if not error.facts.get("ended"):
+                raise
+            _log.warning("a browser ended while it started and is started again", why=error.message)
+        return await BrowserSession.start(sandbox, self.sites, self.settings, found)
 
     async def close(self) -> None:
         """End those that still run; slots do that themselves when they are given back."""

@@ -15,6 +15,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
@@ -55,6 +56,9 @@ _SETTLE_S = 5.0
 _INTERRUPTED = "is interrupted by another navigation"
 _NO_PAGE = ("about:blank", "chrome-error:")
 """The empty page, and the one that shows why an address did not open; it may be on its way when the next one opens."""
+_EXIT = re.compile(r"<process did exit: exitCode=(\w+), signal=(\w+)>")
+_LAST_WORDS = re.compile(r"\[err\] (.+)")
+"""How playwright's record of a browser tells of its end, and of what it wrote before."""
 _TALLEST = 8_000
 """Pixels of a picture of a whole page."""
 _LISTED = 20
@@ -104,14 +108,19 @@ class Host:
 
     async def _start(self, asked: dict[str, Any]) -> dict[str, Any]:
         how = self._how
-        browser = await self._playwright.chromium.launch(
-            executable_path=how["executable"],
-            headless=True,
-            chromium_sandbox=False,  # the slot is the sandbox, and lets nobody make another one inside it
-            args=list(_FLAGS),
-            proxy={"server": self._proxy, "username": how["user"], "password": how["password"]},
-            timeout=asked["timeout_s"] * 1_000,
-        )
+        try:
+            browser = await self._playwright.chromium.launch(
+                executable_path=how["executable"],
+                headless=True,
+                chromium_sandbox=False,  # the slot is the sandbox, and lets nobody make another one inside it
+                args=list(_FLAGS),
+                proxy={"server": self._proxy, "username": how["user"], "password": how["password"]},
+                timeout=asked["timeout_s"] * 1_000,
+            )
+        except Error as error:
+            if (ended := how_it_ended(error.message or "")) is None:
+                raise
+            raise Fault("gone", f"the browser ended while it started ({ended})") from None
         self._context = await browser.new_context(
             viewport={"width": how["width"], "height": how["height"]},
             accept_downloads=False,
@@ -359,6 +368,15 @@ class Host:
         noted = self.noted.setdefault(what, [])
         if len(noted) < _LISTED:
             noted.append(value)
+
+
+def how_it_ended(record: str) -> str | None:
+    """Return the exit code or signal in playwright's record of a start, with the browser's last words; None without."""
+    if (exit_ := _EXIT.search(record)) is None:
+        return None
+    code, number = exit_.groups()
+    words = _LAST_WORDS.findall(record)
+    return (number if number != "null" else f"exit code {code}") + (f": {words[-1].strip()[:200]}" if words else "")
 
 
 async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, proxy: str) -> None:

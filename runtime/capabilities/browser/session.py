@@ -207,14 +207,16 @@ class BrowserSession:
                 raise ValueError(f"an answer of more than {self._settings.answer_mib} MiB")
         return bytes(line)
 
-    async def _not_started(self, error: BaseException) -> BrowserUnavailable:
+    async def _not_started(self, error: CapabilityFailed | ConnectionError) -> BrowserUnavailable:
         ended = await self._program.stop()
         await self._closing
         said = ended.stderr.strip().splitlines()
-        why = (said[-1] if said else str(error)).rstrip(".")[:300]
+        told = error.facts.get("why") if isinstance(error, PageLost) else None
+        why = (said[-1] if said else str(told or error)).rstrip(".")[:300]
         return BrowserUnavailable(
             f"The browser does not start in this slot: {why}. `silicon doctor` says what is missing.",
             said=ended.stderr[-4_000:], killed_for=ended.killed_for, took_too_long=isinstance(error, CapabilityTimeout),
+            ended=isinstance(error, PageLost),
         )  # fmt: skip
 
     def _error_of(self, answer: dict[str, Any], page: str, *, acting: bool) -> CapabilityFailed:
@@ -248,7 +250,7 @@ class BrowserSession:
                 return CapabilityTimeout(f"{page}: {why}." + (" It hung and was closed." if kind == "stuck" else ""))
             case "crashed" | "gone":
                 return PageLost(
-                    f"{page}: {why}. The next call starts a new browser, in which it has to be opened again."
+                    f"{page}: {why}. The next call starts a new browser, in which it has to be opened again.", why=why
                 )
         return self._refusal(page, answer) or NetworkFault(f"{page} did not open: {why}.")
 

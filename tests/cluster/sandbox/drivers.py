@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 import pytest
@@ -11,22 +10,21 @@ from cluster.sandbox import BubblewrapDriver, RlimitsDriver, SandboxDriver
 from cluster.sandbox.bubblewrap import why_not
 from cluster.sandbox.inside import landlock
 from runtime.settings import SlotSettings
+from tests.fakes.slot_users import BUBBLEWRAP, LANDLOCK, RLIMITS
 
 MakeDriver = Callable[[SlotSettings], SandboxDriver]
-_USERS = 4 * (os.getpid() % 100_000)
-"""Slots of this process have users of their own: with those of another, each would end the other's programs."""
 
 
 def _rlimits(settings: SlotSettings) -> SandboxDriver:
-    return RlimitsDriver.for_slot(settings, _USERS + 1)
+    return RlimitsDriver.for_slot(settings, RLIMITS)
 
 
 def _landlock(settings: SlotSettings) -> SandboxDriver:
-    return RlimitsDriver.for_slot(settings, _USERS + 2, use_landlock=True)
+    return RlimitsDriver.for_slot(settings, LANDLOCK, use_landlock=True)
 
 
 def _bubblewrap(settings: SlotSettings) -> SandboxDriver:
-    return BubblewrapDriver.for_slot(settings, _USERS + 3)
+    return BubblewrapDriver.for_slot(settings, BUBBLEWRAP)
 
 
 _NO_BUBBLEWRAP = pytest.mark.skipif(bool(why_not()), reason=why_not())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -109,9 +110,10 @@ async def test_a_command_really_runs_in_its_folder_with_its_variables_and_input(
 
 
 async def test_what_a_command_left_running_is_ended_with_it(tmp_path: Path) -> None:
-    called = await in_a_slot(tmp_path, command="sleep 1234567 & echo started")
+    nap = str(1_234_567 + os.getpid())
+    called = await in_a_slot(tmp_path, command=f"sleep {nap} & echo started")
 
     assert called.output["stdout"] == "started\n"
     assert not any(
-        "1234567" in process.info["cmdline"] for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"]
+        nap in process.info["cmdline"] for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"]
     )

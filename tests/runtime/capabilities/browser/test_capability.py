@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
-import os
-import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,8 @@ from PIL import Image
 from contracts import EvidenceKind
 from runtime.canonical import sha256
 from runtime.capabilities.browser.capability import Browsers, browser_capabilities
-from runtime.capabilities.browser.errors import NoPageOpen, PageChanged, PageLost
+from runtime.capabilities.browser.errors import BrowserUnavailable, NoPageOpen, PageChanged, PageLost
+from runtime.capabilities.browser.session import Installed, installed
 from runtime.capabilities.browser.sites import Sites
 from runtime.capabilities.connections import read_connection
 from runtime.capabilities.port import CallResult, Sandbox
@@ -38,7 +37,6 @@ from tests.fakes.calls import a_call
 from tests.fakes.hostile_site import Site, a_site
 
 pytestmark = [pytest.mark.anyio, NEEDS_BROWSER, pytest.mark.timeout(300), pytest.mark.xdist_group("browser")]
-SLOT = 91
 PATIENT, HASTY = BrowserSettings(timeout_s=60, start_s=120), BrowserSettings(timeout_s=15, start_s=120, transfer_mib=2)
 
 
@@ -83,7 +81,7 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 async def slot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Sandbox]:
-    driver = browsing_driver(SLOT)
+    driver = browsing_driver()
     sandbox = await driver.open(tmp_path_factory.mktemp("slots") / "slot")
     yield sandbox
     await driver.close(sandbox)
@@ -276,9 +274,8 @@ async def test_a_page_that_crashes_is_told_and_the_next_one_opens(browsing: Brow
 
 async def test_a_browser_that_is_killed_is_told_and_the_next_page_opens_in_a_new_one(browsing: Browsing) -> None:
     await browsing.open("/next")
-    for process in in_slot():
-        if "--type=" not in " ".join(process.cmdline()) and "chromium" in process.name():
-            os.kill(process.pid, signal.SIGKILL)
+    for browser in in_slot(browsing.sandbox.folder, only=is_main):
+        browser.kill()
 
     with pytest.raises(PageLost):
         await browsing.do("read")
@@ -286,6 +283,35 @@ async def test_a_browser_that_is_killed_is_told_and_the_next_page_opens_in_a_new
         await browsing.do("read")
 
     assert (await browsing.do("read", url=f"{browsing.site.url}/next")).output["title"] == "Next"
+
+
+def program(folder: Path, lines: str) -> BrowserSettings:
+    """Return settings under which these lines of shell are the browser."""
+    executable = folder / "own-browser"
+    executable.write_text(f"#!/bin/sh\n{lines}\n")
+    folder.chmod(0o755)
+    executable.chmod(0o755)
+    return PATIENT.model_copy(update={"executable": str(executable)})
+
+
+async def test_a_browser_that_is_killed_while_it_starts_is_started_again(
+    slot: Sandbox, site: Site, tmp_path: Path
+) -> None:
+    once = f'[ -e "$HOME/tried" ] || {{ touch "$HOME/tried"; kill -9 $$; }}; exec {found_browser()} "$@"'
+    other = Browsing(slot, site, program(tmp_path, once))
+
+    assert (await other.open("/next")).output["title"] == "Next"
+    assert (slot.folder / "tried").exists()
+    await other.browsers.close()
+
+
+async def test_a_browser_that_ends_whenever_it_starts_is_told_with_its_last_words(
+    slot: Sandbox, site: Site, tmp_path: Path
+) -> None:
+    other = Browsing(slot, site, program(tmp_path, "echo no room >&2; exit 3"))
+
+    with pytest.raises(BrowserUnavailable, match=r"ended while it started \(exit code 3: no room\)\. `silicon"):
+        await other.open("/next")
 
 
 async def test_a_call_that_is_stopped_ends_its_browser_and_the_next_one_works(browsing: Browsing, site: Site) -> None:
@@ -310,7 +336,7 @@ async def test_an_address_that_no_connection_declares_never_reaches_the_browser(
 
 
 async def test_each_order_has_a_browser_of_its_own_and_nothing_of_it_stays(site: Site, tmp_path: Path) -> None:
-    driver = browsing_driver(SLOT)
+    driver = browsing_driver()
     titles = []
     for number in range(2):
         sandbox = await driver.open(tmp_path / f"slot-{number}")
@@ -320,16 +346,26 @@ async def test_each_order_has_a_browser_of_its_own_and_nothing_of_it_stays(site:
 
     assert titles == ["none", "a=1", "none", "a=1"]
     assert not Path(sandbox.folder).exists()  # noqa: ASYNC240
-    assert in_slot(str(tmp_path)) == []
+    assert in_slot(sandbox.folder) == []
 
 
-def in_slot(folder: str = "slot") -> list[psutil.Process]:
-    """Return the processes of this module's slots."""
+def found_browser() -> Path:
+    found = installed(BrowserSettings())
+    assert isinstance(found, Installed)
+    return found.executable
+
+
+def is_main(process: psutil.Process) -> bool:
+    """Whether it is a browser, and none of the processes that one starts."""
+    return "chromium" in process.name() and "--type=" not in " ".join(process.cmdline())
+
+
+def in_slot(folder: Path, *, only: Callable[[psutil.Process], bool] = lambda _: True) -> list[psutil.Process]:
+    """Return the processes of one slot; other suites on this machine have slots and browsers, too."""
     found = []
     for process in psutil.process_iter():
-        try:
-            if process.status() != psutil.STATUS_ZOMBIE and folder in process.environ().get("HOME", ""):
+        with contextlib.suppress(psutil.Error):  # it ends while it is looked at
+            alive = process.status() != psutil.STATUS_ZOMBIE and process.environ().get("HOME") == str(folder)
+            if alive and only(process):
                 found.append(process)
-        except psutil.Error:
-            continue
     return found
