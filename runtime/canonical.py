@@ -101,12 +101,34 @@ def copy_of(value: Json) -> Json:
     return [copy_of(item) for item in value] if isinstance(value, list) else value
 
 
-def to_bytes(value: Json | Mapping[str, Any]) -> bytes:
-    """Return the canonical bytes: UTF-8, keys sorted, no spaces, no escapes that are not needed."""
+class Told(dict[str, Any]):
+    """A JSON object with its canonical text, which is made once where it stands in several places. Never changed."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, value: Mapping[str, Any]) -> None:
+        super().__init__(value)
+        self.text = to_text(value)
+
+
+def to_text(value: Json | Mapping[str, Any]) -> str:
+    """Return the canonical text: keys sorted, no spaces, no escapes that are not needed."""
+    if type(value) is dict and Told in map(type, value.values()):
+        parts = (f"{encoder.encode_basestring(key)}:{_told(value[key])}" for key in sorted(value))
+        return f"{{{','.join(parts)}}}"
     try:
-        return "".join(_parts(value, 0)).encode()
+        return "".join(_parts(value, 0))
     except RecursionError:
-        return _ENCODER.encode(value).encode()  # which tells a ring from what is deep
+        return _ENCODER.encode(value)  # which tells a ring from what is deep
+
+
+def _told(value: Any) -> str:
+    return value.text if type(value) is Told else to_text(value)
+
+
+def to_bytes(value: Json | Mapping[str, Any]) -> bytes:
+    """Return the canonical bytes: the canonical text in UTF-8."""
+    return to_text(value).encode()
 
 
 def sha256(value: bytes | Json | Mapping[str, Any]) -> str:

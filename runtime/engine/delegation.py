@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from contracts import Action, Budget, CardId, Json, OrderState, Problem, StatusReport, Step, TaskOrder, Usage
 from runtime.bindings import BindingFault, Reference, references, resolve
-from runtime.canonical import to_bytes
 from runtime.engine.branches import path_of
 from runtime.engine.context import Run, clean_data
 from runtime.engine.extension import remaining
@@ -147,7 +146,7 @@ async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder
     if child.budget != Budget():
         data["granted"] = child.budget.to_json()
     told = json_of(child)
-    if len(to_bytes(told)) <= run.settings.inline_output:
+    if len(told.text.encode()) <= run.settings.inline_output:
         await run.journal.write(NewEvent("step.dispatched", {**data, "order": told}))
     else:
         digest, blob = run.journal.blob_of(run.journal.redact(child))

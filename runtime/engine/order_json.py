@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from contracts import TaskOrder
+from runtime.canonical import Told
 from runtime.once import once_for_each
 
 
 @once_for_each(64)
-def json_of(order: TaskOrder) -> Mapping[str, Any]:
+def json_of(order: TaskOrder) -> Told:
     """Return the JSON of an order; nobody may change it."""
-    return order.to_json()
+    return Told(order.to_json())

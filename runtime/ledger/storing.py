@@ -122,7 +122,7 @@ def _check_version(stream: Stream, actual: int, expected: int) -> None:
 
 def _check_leases(transaction: Transaction, leases: Sequence[Lease]) -> None:
     for lease in dict.fromkeys(leases):
-        row = transaction.one(transaction.statements.lease, lease.name)
+        row = transaction.lease(lease.name)
         if row is None or row[1:3] != (lease.holder, lease.fence):
             raise StaleWriter(
                 f"{lease.holder} no longer holds {lease.name}: its lease ran out or was given back, and another "

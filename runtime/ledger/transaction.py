@@ -73,6 +73,7 @@ class Transaction:
         self._nameless: set[str] = set()
         """Texts that were looked for and are no names."""
         self._unsent = Unsent(cursor, statements)
+        self._leases: dict[str, tuple[Any, ...] | None] = {}
         if position != memory.position:  # another process wrote
             self._heads.clear()
 
@@ -89,7 +90,14 @@ class Transaction:
     def run(self, statement: str, *values: object) -> None:
         """Run a statement that is no query."""
         self.ran = True
+        self._leases.clear()  # the statement may be about one
         self.cursor.execute(statement, values)
+
+    def lease(self, name: str) -> tuple[Any, ...] | None:
+        """Return the row of a lease: many jobs of one commit ask about the same."""
+        if name not in self._leases:
+            self._leases[name] = self.one(self.statements.lease, name)
+        return self._leases[name]
 
     def one(self, statement: str, *values: object) -> tuple[Any, ...] | None:
         """Return the first row."""

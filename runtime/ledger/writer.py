@@ -21,8 +21,8 @@ T = TypeVar("T")
 Listener = Callable[[Sequence[Event]], None]
 
 MOST_AT_ONCE = 1_000
-MOST_HERE = 8
-"""Jobs that the event loop commits by itself; more would keep everything else waiting."""
+MOST_HERE = 32
+"""Jobs that the event loop commits by itself, 2 ms of work; more would keep everything else waiting."""
 SHORT_COMMIT_S = 0.002
 """A commit that takes less is done on the event loop. Handing it to a thread and back costs 0.1 ms on two cores, which
 is a seventh of a step even where the disk takes a millisecond."""

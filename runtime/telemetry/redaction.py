@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from runtime.canonical import Told
+
 BLOT = "[redacted]"
 
 _LEAST_LENGTH = 6
@@ -79,7 +81,7 @@ def holds_none(value: Any) -> bool:
         kind = type(holder)
         if len(within) > _MOST_HOLDERS:
             return False
-        if kind is dict:
+        if kind is dict or kind is Told:
             if not _are_plain(tuple(holder)):
                 return False
             items = holder.values()
@@ -92,7 +94,7 @@ def holds_none(value: Any) -> bool:
             if kind is str:
                 if len(item) >= _LEAST_LENGTH and item not in _harmless and _text(item) != item:
                     return False
-            elif kind is dict or kind is list or kind is tuple:
+            elif kind is dict or kind is list or kind is tuple or kind is Told:
                 within.append(item)
             elif item is not None and kind is not int and kind is not float and kind is not bool:
                 return False
@@ -111,7 +113,7 @@ def _redacted(value: Any) -> Any:
     kind = type(value)
     if kind is str:
         return _text(value)
-    if kind is dict or isinstance(value, Mapping):
+    if isinstance(value, Mapping):
         return {key: _under(key, item) for key, item in value.items()}
     if kind is list:
         return [_redacted(item) for item in value]

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts import Json, OrderId
-from runtime.canonical import MAX_DEPTH, clean, sha256, to_bytes
+from runtime.canonical import MAX_DEPTH, Told, clean, sha256, to_bytes
 
 
 class Colour(StrEnum):
@@ -100,3 +100,12 @@ def test_what_is_no_json_has_no_canonical_bytes() -> None:
     for value, error in ((ring, ValueError), (math.nan, ValueError), ({"x": object()}, TypeError)):
         with pytest.raises(error):
             to_bytes(value)
+
+
+def test_what_was_told_once_stands_in_a_larger_value_as_it_would_anyway() -> None:
+    order = {"z": [1, 2.5], "a": {"ö": 'q"\n'}, "m": None}
+
+    assert to_bytes({"step": "x", "order": Told(order), "index": None}) == to_bytes(
+        {"step": "x", "order": order, "index": None}
+    )
+    assert to_bytes(Told(order)) == to_bytes(order)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts import OrderId
+from runtime.canonical import Told
 from runtime.telemetry import redaction
 from runtime.telemetry.redaction import BLOT, holds_none, redact, register
 
@@ -138,6 +139,16 @@ def test_a_value_that_is_said_to_hold_no_secret_is_what_redacting_makes_of_it(va
     assert not holds_none(value) or (repr(redacted) == repr(value) and redacted == value)
     if isinstance(value, dict | list) and redacted != value:
         assert not holds_none([{"deep": value}])
+
+
+def test_what_was_told_once_is_looked_through_like_anything_else() -> None:
+    told = Told({"note": "seen: correct-horse"})
+    assert redact({"order": told})["order"] is told
+    assert holds_none({"order": told})
+
+    register(["correct-horse"])
+
+    assert redact({"order": told}) == {"order": {"note": f"seen: {BLOT}"}}
 
 
 def test_an_ordinary_event_is_seen_to_hold_no_secret_at_a_glance() -> None:
