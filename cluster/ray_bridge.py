@@ -12,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-_AGAIN_S = 1.0
-"""Wait before a bridge that ended is started anew on its node."""
+_AGAIN_S, _AGAIN_MOST_S = 1.0, 60.0
+"""Wait before a bridge that ended is started anew on its node, doubled each time, up to the second."""
 
 _log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class RayBridges:
         for node_id in [each for each in self._tending if each not in places]:
             self._tending.pop(node_id).cancel()
         for node_id, place in places.items():
-            if node_id not in self._tending:
+            if node_id not in self._tending or self._tending[node_id].done():
                 self._tending[node_id] = asyncio.create_task(self._tend(node_id, place), name=f"bridge of {place.name}")
 
     async def pids(self) -> dict[str, int]:
@@ -115,15 +115,18 @@ class RayBridges:
 
         pinned = NodeAffinitySchedulingStrategy(node_id, soft=False)
         make = ray.remote(BridgeActor).options(num_cpus=0, max_concurrency=100, scheduling_strategy=pinned)
+        loop, wait_s = asyncio.get_running_loop(), _AGAIN_S / 2
         try:
             while True:
+                began = loop.time()
                 self._actors[node_id] = make.remote(self._plan, place)
                 serving = self._actors[node_id].serve
                 try:
                     await serving.remote()
                 except RayError as error:
                     _log.warning("the bridge of node %s ended: %s", place.name, str(error).splitlines()[0])
-                await asyncio.sleep(_AGAIN_S)
+                wait_s = _AGAIN_S if loop.time() - began > _AGAIN_MOST_S else min(wait_s * 2, _AGAIN_MOST_S)
+                await asyncio.sleep(wait_s)
                 if not await asyncio.to_thread(_lives, node_id):
                     return
         finally:

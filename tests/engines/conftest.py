@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from agents.workforce.ray.actors import connect
+from runtime.settings.groups import RaySettings
 from tests.crash.lives import open_desk
 from tests.crash.office import desk
 
@@ -54,7 +56,9 @@ def ray_cluster() -> Iterator[Any]:
 
         head = {"num_cpus": 2, "object_store_memory": STORE, "include_dashboard": False}
         cluster = Cluster(initialize_head=True, head_node_args=head)
-        ray.init(cluster.address, logging_level="ERROR", log_to_driver=False)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("RAY_ADDRESS", cluster.address)
+            assert connect(RaySettings())
         yield cluster
         ray.shutdown()
         cluster.shutdown()

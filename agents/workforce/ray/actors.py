@@ -96,12 +96,14 @@ def connect(settings: RaySettings) -> bool:
     try:
         if address:
             ray.init(address, **quiet)
+            _keep_off_output()
             return True
         remove_left()
         folder = tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")
         store = settings.object_store_mib * 1024 * 1024
         _start_reaper()
         ray.init("local", object_store_memory=store, _temp_dir=folder, **quiet)
+        _keep_off_output()
         return True
     except (ConnectionError, TimeoutError, ValueError, RuntimeError, OSError) as error:
         where = f"The Ray at {address} (RAY_ADDRESS) cannot be used" if address else "Ray does not start here"
@@ -110,6 +112,13 @@ def connect(settings: RaySettings) -> bool:
             "`ray status`, or use the engine inline.",
             address=address or None,
         ) from error
+
+
+def _keep_off_output() -> None:
+    """Keep Ray from printing what became of nodes: standard output is for the command's answer, which may be JSON."""
+    from ray._private import worker
+
+    worker._worker_logs_enabled = False  # there is no public way; what it would say stands in the log of Ray
 
 
 def disconnect() -> None:

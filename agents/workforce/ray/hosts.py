@@ -6,10 +6,10 @@ import asyncio
 import logging
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from agents.workforce.errors import HostLost, HostNotReady, LedgerNotShared, RayUnavailable
+from agents.workforce.errors import HostLost, LedgerNotShared, RayUnavailable
 from agents.workforce.ray import actors
 from agents.workforce.ray.actors import Blueprint, RayLine, RayNode
 from agents.workforce.ray.messages import Address
@@ -22,6 +22,12 @@ from runtime.settings.groups import RaySettings
 
 _CLOSE_S = 5.0
 """How long hosts get to give back what they have."""
+_LOOK_S = 5.0
+"""How often it is looked which nodes there are."""
+_OTHERS_S = 5.0
+"""How long the first host that is there waits for the others which were started with it."""
+_AGAIN_S, _AGAIN_MOST_S = 1.0, 60.0
+"""Wait before a host is started again where one did not start, doubled each time, up to the second."""
 
 _log = logging.getLogger(__name__)
 
@@ -48,9 +54,21 @@ class Hosts:
         self._settle = settle
         self._hosts: dict[Address, str] = {}
         """Where each host is, and its node."""
-        self._filling = asyncio.Lock()
+        self._starting: dict[asyncio.Task[None], str] = {}
+        """Hosts that do not answer yet, each with its node."""
+        self._refused: dict[str, tuple[float, float]] = {}
+        """Node → when a host is started there again (time of the event loop), and the wait that led to it."""
+        self._fault: BaseException | None = None
+        """Why the last host that did not start did not."""
+        self._looking = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self._following: asyncio.Task[None] | None = None
         self._connected = self._leave_ray = False
-        self._again: asyncio.Task[None] | None = None
+
+    @property
+    def where(self) -> Mapping[Address, str]:
+        """Each host that was started and is not known to be lost, with the id of its node."""
+        return {address: self._hosts[address] for address in self._living()}
 
     async def ready(self) -> tuple[Address, ...]:
         """Return the hosts that live; with the first call, and whenever none is left, they are started.
@@ -61,9 +79,9 @@ class Hosts:
             SiliconError: no host opens, and why.
         """
         if not self._living():
-            await self._fill()
-        elif self.vigil.lost & self._hosts.keys() and (self._again is None or self._again.done()):
-            self._again = asyncio.create_task(self._fill_again(), name="starts lost hosts anew")
+            await self._first()
+        elif self.vigil.lost & self._hosts.keys():
+            self._wake.set()
         return self._living()
 
     async def drain(self) -> frozenset[ExecutionId]:
@@ -80,9 +98,10 @@ class Hosts:
     async def close(self) -> None:
         """End all hosts, and Ray where it was started here."""
         self.vigil.close()
-        if self._again is not None:
-            self._again.cancel()
-            await asyncio.gather(self._again, return_exceptions=True)
+        tasks = [*self._starting, *([self._following] if self._following is not None else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         if not self._connected:
             return
         with suppress(TimeoutError):
@@ -104,11 +123,42 @@ class Hosts:
                 raise answer
         return [answer for answer in answers if isinstance(answer, bytes)]
 
-    async def _fill(self) -> None:
-        """Start what is missing on every node; raise only when there is no host at all afterwards."""
-        async with self._filling:
-            if self._living() and not self.vigil.lost & self._hosts.keys():
-                return
+    async def _first(self) -> None:
+        """Return once there is a host, and those that were started with it had time to come up."""
+        self._fault = None
+        await self._look()
+        while self._starting and not self._living():
+            await asyncio.wait(self._starting, return_when=asyncio.FIRST_COMPLETED)
+        if self._starting:
+            await asyncio.wait(self._starting, timeout=_OTHERS_S)
+        if not self._living():
+            if isinstance(self._fault, SiliconError):
+                raise self._fault
+            raise RayUnavailable("Ray has no node that lives, so that employees have nowhere to sit.")
+        if self._following is None:
+            self._following = asyncio.create_task(self._follow(), name="follows the nodes of Ray")
+
+    async def _follow(self) -> None:
+        """Start what is missing as nodes come and hosts go."""
+        told = ""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_S):
+                    await self._wake.wait()
+            self._wake.clear()
+            try:
+                await self._look()
+                told = ""
+            except SiliconError as error:
+                if error.message != told:
+                    _log.warning("the nodes of Ray are left as they are: %s", error)
+                told = error.message
+            except Exception:  # of Ray; the hosts that live go on
+                _log.exception("the nodes of Ray could not be looked at")
+
+    async def _look(self) -> None:
+        """Begin to start what is missing on every node; raise when the nodes cannot be used together."""
+        async with self._looking:
             if not self._connected:
                 self._leave_ray = await asyncio.to_thread(actors.connect, self._settings)
                 self._connected = True
@@ -119,25 +169,32 @@ class Hosts:
             self._refuse_unshared(nodes)
             self.line.several = len(nodes) > 1
             self._settle(nodes)
-            there = Counter(self._hosts.values())
-            missing = [node for node in nodes for _ in range(self._wanted(node) - there[node.node_id])]
-            results = await asyncio.gather(*(self._start(node) for node in missing), return_exceptions=True)
-            faults = [result for result in results if isinstance(result, BaseException)]
-            for fault in faults:
-                _log.warning("a host did not start: %s", fault)
-            if not self._living():
-                known = next((fault for fault in faults if isinstance(fault, SiliconError)), None)
-                raise known or RayUnavailable("Ray has no node that lives, so that employees have nowhere to sit.")
+            live = {node.node_id for node in nodes}
+            for task in [task for task, node_id in self._starting.items() if node_id not in live]:
+                task.cancel()
+            there = Counter((*self._hosts.values(), *self._starting.values()))
+            now = asyncio.get_running_loop().time()
+            for node in nodes:
+                if self._refused.get(node.node_id, (0.0, 0.0))[0] <= now or not self._living():
+                    for _ in range(self._wanted(node) - there[node.node_id]):
+                        self._begin(node)
+
+    def _begin(self, node: RayNode) -> None:
+        task = asyncio.create_task(self._start(node), name=f"starts a host on {node.name}")
+        self._starting[task] = node.node_id
+        task.add_done_callback(self._starting.pop)
 
     async def _start(self, node: RayNode) -> None:
-        address = await self.line.start(actors.new_name(), node)
-        self._hosts[address] = node.node_id
-
-    async def _fill_again(self) -> None:
         try:
-            await self._fill()
-        except (HostNotReady, SiliconError) as error:
-            _log.warning("lost hosts could not be started anew: %s", error)
+            address = await self.line.start(actors.new_name(), node)
+        except Exception as error:
+            _log.warning("a host did not start: %s", error)
+            self._fault = error
+            wait_s = min(self._refused.get(node.node_id, (0.0, _AGAIN_S / 2))[1] * 2, _AGAIN_MOST_S)
+            self._refused[node.node_id] = asyncio.get_running_loop().time() + wait_s, wait_s
+        else:
+            self._hosts[address] = node.node_id
+            self._refused.pop(node.node_id, None)
 
     def _wanted(self, node: RayNode) -> int:
         return self._settings.hosts_per_node or node.cores
