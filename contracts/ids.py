@@ -175,6 +175,12 @@ class NodeId(Id):
     KIND = "node"
 
 
+class CallId(Id):
+    """One call that was handed to a bridge."""
+
+    KIND = "call"
+
+
 def asked_id(text: str) -> CardId | QuestionId:
     """Return the id of what a person is asked, a card or a question; raise ValueError for anything else."""
     return CardId(text) if text.startswith(f"{CardId.KIND}/") else QuestionId(text)

@@ -159,8 +159,11 @@ class Alternative(Contract):
     skip: bool = False
     """Go on without the step, as if its own `when` had been false."""
     by: Name | None = None
+    """Who does it then."""
     use: CapabilityName | None = None
+    """What is called then."""
     skill: Name | None = None
+    """With which skill it is done then."""
     arguments: dict[str, Json] = Field(default={}, alias="with")
     """Where nothing else is to be called, only those that change."""
     otherwise: Alternative | None = None

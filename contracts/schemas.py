@@ -5,6 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from contracts.base import Budget, Contract, Money, Usage
+from contracts.bridges import (
+    BridgeAsk,
+    BridgeBeat,
+    BridgeEntry,
+    BridgeIntent,
+    BridgeLeave,
+    BridgeNext,
+    BridgeNode,
+    BridgeOrders,
+    BridgeReceipt,
+    BridgeTaken,
+    BridgeVerdict,
+    BridgeWord,
+)
 from contracts.cards import Action, Answer, Decision, DecisionCard, Question
 from contracts.events import Event
 from contracts.evidence import EvidencePackage
@@ -20,6 +34,8 @@ ALL: tuple[type[Contract], ...] = (
     ExecutionRequest, PlanDefinition, TaskOrder, StatusReport, EvidencePackage, SlotAllocation,
     Question, Answer, DecisionCard, Decision, Action, Patch, AgentRelease, Certificate,
     Signal, Finding, DataProduct, MetricDefinition, Event, Problem, Money, Usage, Budget, Extension,
+    BridgeNode, BridgeEntry, BridgeBeat, BridgeOrders, BridgeAsk, BridgeNext, BridgeIntent, BridgeVerdict,
+    BridgeReceipt, BridgeTaken, BridgeWord, BridgeLeave,
 )  # fmt: skip
 """Every contract that is published, most important first."""
 

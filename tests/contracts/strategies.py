@@ -16,7 +16,7 @@ from pydantic import AwareDatetime, JsonValue
 from pydantic.fields import FieldInfo
 from ulid import ULID
 
-from contracts import Contract, Id
+from contracts import BridgeReceipt, Contract, Id
 from contracts.cards import Decision, DecisionCard, Option
 from contracts.plan import Alternative, PlanDefinition, Step
 from contracts.request import ExecutionRequest
@@ -39,6 +39,9 @@ _BY_PATTERN: dict[str, st.SearchStrategy[str]] = {
         ["python", "sales.query", "desk.waive_fees", "a-b.c_d.e"]
     ),
     r"^[0-9a-f]{64}$": HASHES,
+    r"^[0-9a-f]{32}$": HASHES.map(lambda digest: digest[:32]),
+    r"^[A-Za-z0-9_][A-Za-z0-9_. -]{0,99}$": st.sampled_from(["receipt.png", "a b.txt", "_"]),
+    r"^[a-z]+/[a-z0-9.+-]{1,100}$": st.sampled_from(["image/png", "text/plain"]),
     r"^[a-z]{2}$": st.sampled_from(["en", "zh", "de"]),
     r"^[A-Z]{3}$": st.sampled_from(["USD", "EUR", "CNY"]),
     r"^[A-Z][A-Z0-9_]*$": st.sampled_from(["NETWORK_FAULT", "X", "E2"]),
@@ -67,7 +70,13 @@ def instances(contract: type[Contract]) -> st.SearchStrategy[Any]:
         return st.tuples(given, steps).map(_plan)
     if contract is ExecutionRequest:
         return given.map(lambda fields: ExecutionRequest(**{**fields, "plan": None}))
+    if contract is BridgeReceipt:
+        return given.map(lambda fields: BridgeReceipt(**{"output": {}, "message": "It failed.", **_said(fields)}))
     return given.map(lambda fields: contract(**fields))
+
+
+def _said(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in ("output", "message") or value}
 
 
 def _plan(parts: tuple[dict[str, Any], list[Step]]) -> PlanDefinition:
