@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 from agents.employee import tree
 from agents.employee.parameters import complete
@@ -25,6 +24,7 @@ from contracts import (
     Text,
     Tier,
 )
+from runtime.capabilities.placing import labels_for
 from runtime.capabilities.port import CapabilitySpec
 from runtime.clock import Clock
 from runtime.engine.check_tools import tools_of
@@ -117,13 +117,21 @@ class Dispatcher:
 
     def _placeable(self, order: TaskOrder) -> TaskOrder:
         """Return the order with all that its plan wants of a node; the first one was given by nobody who knows."""
-        labels = tuple(dict.fromkeys((*order.labels, *self._wanted(order.plan, "labels"))))
-        needs = tuple(dict.fromkeys((*order.needs, *self._wanted(order.plan, "needs"))))
+        labels = tuple(dict.fromkeys((*order.labels, *self._labels(order.plan, order.organisation))))
+        needs = tuple(dict.fromkeys((*order.needs, *self._needs(order.plan))))
         return order.model_copy(update={"labels": labels, "needs": needs})
 
-    def _wanted(self, plan: PlanDefinition, what: Literal["labels", "needs"]) -> tuple[str, ...]:
-        """Return what a node must offer, or its sandbox hold, for every step of the plan; one slot does them all."""
-        return tuple(dict.fromkeys(name for use in self._called(plan) for name in getattr(self._specs[use], what)))
+    def _labels(self, plan: PlanDefinition, organisation: Name) -> tuple[str, ...]:
+        """Return the labels a node must have for every step of the plan, and for what takes steps back."""
+        forms = [form for own in plan.all_steps() for form in forms_of(own)]
+        used = [self._specs[use] for use in self._called(plan)]
+        backs = [form.compensate.use for form in forms if form.compensate is not None]
+        used += [self._specs[use] for use in backs if use in self._specs]
+        return labels_for(organisation, used, [form.effect for form in forms if form.effect is not None])
+
+    def _needs(self, plan: PlanDefinition) -> tuple[str, ...]:
+        """Return what a node's sandbox must hold for every step of the plan; one slot does them all."""
+        return tuple(dict.fromkeys(name for use in self._called(plan) for name in self._specs[use].needs))
 
     def _order_for_skill(
         self, parent: TaskOrder, taker: Node, step: Step, arguments: Mapping[str, Json], learnt: str | None
@@ -174,8 +182,8 @@ class Dispatcher:
             skill=None if skill is None else skill.name,
             plan=work.plan,
             inputs=work.inputs,
-            labels=self._wanted(work.plan, "labels") if tier is Tier.EXECUTION else (),
-            needs=self._wanted(work.plan, "needs") if tier is Tier.EXECUTION else (),
+            labels=self._labels(work.plan, parent.organisation) if tier is Tier.EXECUTION else (),
+            needs=self._needs(work.plan) if tier is Tier.EXECUTION else (),
             priority=parent.priority,
             tier=tier,
             workspace=taker.workspace if tier is Tier.EXECUTION else None,

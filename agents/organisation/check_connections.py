@@ -9,13 +9,14 @@ from agents.organisation.draft import Draft, Read
 from agents.organisation.fault import Fault
 from contracts import Money
 from runtime.capabilities.connections import (
+    AnyConnection,
+    BridgeConnection,
     DuckdbConnection,
     HttpConnection,
     Operation,
-    SqlConnection,
     SqliteConnection,
 )
-from runtime.capabilities.specs import operation_spec, sql_spec
+from runtime.capabilities.specs import bridge_specs, operation_spec, sql_spec
 
 
 def connection_faults(draft: Draft) -> Iterator[Fault]:
@@ -29,7 +30,7 @@ def connection_faults(draft: Draft) -> Iterator[Fault]:
                 yield from _service_faults(draft, name, read, connection)
 
 
-def _price_faults(draft: Draft, name: str, read: Read[SqlConnection | HttpConnection]) -> Iterator[Fault]:
+def _price_faults(draft: Draft, name: str, read: Read[AnyConnection]) -> Iterator[Fault]:
     """Yield calls of the connection that the organisation's budget of money lets through never."""
     allowed = draft.org.value.budget.money if draft.org else None
     if allowed is None:
@@ -49,8 +50,12 @@ def _price_faults(draft: Draft, name: str, read: Read[SqlConnection | HttpConnec
 
 
 def _costs(
-    name: str, connection: SqlConnection | HttpConnection
+    name: str, connection: AnyConnection
 ) -> Iterator[tuple[tuple[str, ...], str, tuple[Money, ...] | None]]:
+    if isinstance(connection, BridgeConnection):
+        for spec in bridge_specs(name, connection):
+            yield (name, "operations", spec.name.partition(".")[2]), spec.name, spec.costs
+        return
     if not isinstance(connection, HttpConnection):
         yield (name,), f"{name}.query", sql_spec(name, connection).costs
         return
@@ -62,7 +67,7 @@ def _costs(
 def _data_faults(
     draft: Draft,
     name: str,
-    read: Read[SqlConnection | HttpConnection],
+    read: Read[AnyConnection],
     connection: DuckdbConnection | SqliteConnection,
 ) -> Iterator[Fault]:
     if "${" not in connection.file and not (draft.folder / connection.file).exists():
@@ -74,7 +79,7 @@ def _data_faults(
 
 
 def _service_faults(
-    draft: Draft, name: str, read: Read[SqlConnection | HttpConnection], connection: HttpConnection
+    draft: Draft, name: str, read: Read[AnyConnection], connection: HttpConnection
 ) -> Iterator[Fault]:
     for part in connection.service.command[1:] if connection.service else ():
         if PurePosixPath(part).suffix == ".py" and not (draft.folder / part).is_file():

@@ -18,7 +18,7 @@ from agents.organisation.yaml_source import Path as Place
 from agents.organisation.yaml_source import YamlSource
 from contracts import MetricDefinition, PlanDefinition
 from governance.policies import Policy
-from runtime.capabilities.connections import HttpConnection, SqlConnection
+from runtime.capabilities.connections import AnyConnection
 from runtime.capabilities.port import CapabilitySpec
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ class Draft:
     builtin: Mapping[str, CapabilitySpec]
     faults: list[Fault] = field(default_factory=list)
     org: Read[OrgFile] | None = None
-    connections: dict[str, Read[SqlConnection | HttpConnection]] = field(default_factory=dict)
+    connections: dict[str, Read[AnyConnection]] = field(default_factory=dict)
     skills: dict[str, SkillDraft] = field(default_factory=dict)
     metrics: dict[str, Read[MetricDefinition]] = field(default_factory=dict)
     sensors: dict[str, Read[SensorDefinition]] = field(default_factory=dict)

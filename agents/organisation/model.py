@@ -17,7 +17,7 @@ from governance.access import People
 from governance.approvals.rule import ApprovalRule
 from governance.policies import Policy
 from runtime.blackboard.rules import KeyRule
-from runtime.capabilities.connections import HttpConnection, SqlConnection
+from runtime.capabilities.connections import AnyConnection
 from runtime.capabilities.port import CapabilitySpec
 
 
@@ -77,7 +77,7 @@ class Organisation:
     stands_at: datetime | None = None
     """The moment at which a replayed world stands, aware; None means now."""
     skills: Mapping[Name, Skill] = field(default_factory=dict)
-    connections: Mapping[str, SqlConnection | HttpConnection] = field(default_factory=dict)
+    connections: Mapping[str, AnyConnection] = field(default_factory=dict)
     metrics: Mapping[Name, MetricDefinition] = field(default_factory=dict)
     sensors: Mapping[Name, SensorDefinition] = field(default_factory=dict)
     rules: tuple[Policy, ...] = ()

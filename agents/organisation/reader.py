@@ -22,7 +22,7 @@ from agents.organisation.yaml_source import YamlSource, read_yaml
 from contracts import MetricDefinition
 from governance.policies import Policy
 from runtime.capabilities.builtin import connection_specs
-from runtime.capabilities.connections import HttpConnection, SqlConnection, read_connection
+from runtime.capabilities.connections import AnyConnection, read_connection
 from runtime.capabilities.port import CapabilitySpec
 
 M = TypeVar("M", bound=BaseModel)
@@ -130,7 +130,7 @@ def _read_connections(draft: Draft, environ: Mapping[str, str]) -> None:
             draft.connections[name] = Read(read_connection(value), source)
         except ValidationError as error:
             draft.unread.add(name)
-            source.faults += faults_of(error, source, SqlConnection | HttpConnection, (name,))
+            source.faults += faults_of(error, source, AnyConnection, (name,))
     draft.faults += source.faults
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runtime.capabilities.bridged import BridgeCalls, bridged_capabilities
 from runtime.capabilities.browser.capability import Browsers
 from runtime.capabilities.browser.sites import Sites
-from runtime.capabilities.connections import HttpConnection, SqlConnection
+from runtime.capabilities.connections import AnyConnection, BridgeConnection, HttpConnection
 from runtime.capabilities.http import HttpService, http_capabilities
 from runtime.capabilities.local_service import LocalService
 from runtime.capabilities.port import Capability
@@ -39,7 +40,7 @@ class Connected:
 
 
 def connect(
-    connections: Mapping[str, SqlConnection | HttpConnection],
+    connections: Mapping[str, AnyConnection],
     *,
     folder: Path,
     home: Path,
@@ -50,6 +51,7 @@ def connect(
     browser_told: Callable[[str | None], None] = lambda _: None,
     secrets: Secrets | None = None,
     views: Mapping[str, str] | None = None,
+    calls: BridgeCalls | None = None,
 ) -> Connected:
     """Return the capabilities of the connections of one organisation; nothing is opened before it is used.
 
@@ -59,9 +61,13 @@ def connect(
         time_zone: IANA name; the wall clock of `known_at` in queries.
         browser_told: hears of each start of a browser: why it failed, None when it worked.
         views: texts of the files that connections name under `known`, as they were pinned; else they are read.
+        calls: hands calls to bridges; without it those fail.
     """
     connected = Connected()
     for name, connection in connections.items():
+        if isinstance(connection, BridgeConnection):
+            connected.capabilities += bridged_capabilities(name, connection, calls)
+            continue
         if not isinstance(connection, HttpConnection):
             query = SqlQuery(name, connection, folder=folder, time_zone=time_zone, settings=sql, views=views)
             connected.sql[name] = query

@@ -26,6 +26,13 @@ def _price(value: object) -> object:
 Price = Annotated[Money | None, BeforeValidator(_price)]
 
 
+def _parameters(value: object) -> object:
+    """Return declared parameters; a type alone is one."""
+    if not isinstance(value, Mapping):
+        return value
+    return {name: {"type": given} if isinstance(given, str) else given for name, given in value.items()}
+
+
 class DuckdbConnection(_Declared):
     """An analytical file, attached read-only as `facts`."""
 
@@ -107,9 +114,7 @@ class Operation(_Declared):
     @field_validator("parameters", mode="before")
     @classmethod
     def _a_type_alone_is_a_parameter(cls, value: object) -> object:
-        if not isinstance(value, Mapping):
-            return value
-        return {name: {"type": given} if isinstance(given, str) else given for name, given in value.items()}
+        return _parameters(value)
 
     @model_validator(mode="after")
     def _what_writes_says_so(self) -> Operation:
@@ -173,13 +178,57 @@ class HttpConnection(_Declared):
         return self
 
 
+class BridgeOperation(_Declared):
+    """One thing that a bridge carries out."""
+
+    description: str = ""
+    """What it does, for people and models."""
+    parameters: dict[StepId, Parameter] = {}
+    """Arguments."""
+    gives: dict[str, Json] = {}
+    """Field of the answer → type name or JSON Schema."""
+    effect: Effect
+    """What it does to the world: read, idempotent, write or irreversible. A bridge's own word on it counts nothing."""
+    policy: Name | None = None
+    """Approval rule it falls under."""
+    every_call: bool = False
+    """As for an operation of a service."""
+    price: Price = None
+    """What one call costs at most; absent, it costs what the whole connection says."""
+    lookup: bool = False
+    """Whether the bridge can tell by its key whether a call happened."""
+    timeout_s: float | None = Field(default=None, gt=0, le=86_400)
+    """Seconds for one call; absent means the setting `engine.step_timeout_s`."""
+
+    @field_validator("parameters", mode="before")
+    @classmethod
+    def _a_type_alone_is_a_parameter(cls, value: object) -> object:
+        return _parameters(value)
+
+
+class BridgeConnection(_Declared):
+    """What bridges carry out on nodes of their own: devices and programs that speak HTTP to the gateway."""
+
+    kind: Literal["bridge"]
+    """Fixed."""
+    label: str | None = Field(default=None, pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=64)
+    """Label that a node must have to get these calls."""
+    price: Price = None
+    """What one call of any operation costs at most; absent, nobody knows, and a budget of money lets none through."""
+    operations: dict[StepId, BridgeOperation] = Field(min_length=1)
+    """What can be called, by name."""
+    description: str = ""
+    """What it is."""
+
+
 SqlConnection: TypeAlias = DuckdbConnection | SqliteConnection | UrlConnection
-Connection: TypeAlias = Annotated[SqlConnection | HttpConnection, Field(discriminator="kind")]
+AnyConnection: TypeAlias = SqlConnection | HttpConnection | BridgeConnection
+Connection: TypeAlias = Annotated[AnyConnection, Field(discriminator="kind")]
 
 _READ: TypeAdapter[Any] = TypeAdapter(Connection)
 
 
-def read_connection(data: Mapping[str, Any]) -> SqlConnection | HttpConnection:
+def read_connection(data: Mapping[str, Any]) -> AnyConnection:
     """Return the connection declared by `data`; raise pydantic.ValidationError with every fault."""
-    connection: SqlConnection | HttpConnection = _READ.validate_python(data)
+    connection: AnyConnection = _READ.validate_python(data)
     return connection

@@ -149,13 +149,7 @@ class Router:
     def _fitting(self, spec: CapabilitySpec, arguments: Mapping[str, Json]) -> dict[str, Json]:
         """Return the arguments with defaults filled in; raise InvalidArguments with every fault."""
         given = dict(arguments)
-        fault = self._shape(spec, given).fault_of(given)
-        if fault is not None:
-            raise InvalidArguments(f"The arguments do not fit {spec.name}: {fault}", use=spec.name, happened="no")
-        for name, parameter in spec.parameters.items():
-            if parameter.default is not None:
-                given.setdefault(name, parameter.default)
-        return given
+        return _filled_in(spec, given, self._shape(spec, given).fault_of(given))
 
     def _shape(self, spec: CapabilitySpec, given: Mapping[str, Json]) -> Shape:
         files = _files_in(spec, given)
@@ -171,6 +165,21 @@ class Router:
 def arguments_fault(spec: CapabilitySpec, given: Mapping[str, Json]) -> str | None:
     """Return why a call with these arguments would be refused, in plain words, or None."""
     return _shape_of(spec, _files_in(spec, given)).fault_of(dict(given))
+
+
+def fitting(spec: CapabilitySpec, arguments: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the arguments with which a call will be made; raise InvalidArguments, as the call itself would."""
+    given = dict(arguments)
+    return _filled_in(spec, given, arguments_fault(spec, given))
+
+
+def _filled_in(spec: CapabilitySpec, given: dict[str, Json], fault: str | None) -> dict[str, Json]:
+    if fault is not None:
+        raise InvalidArguments(f"The arguments do not fit {spec.name}: {fault}", use=spec.name, happened="no")
+    for name, parameter in spec.parameters.items():
+        if parameter.default is not None:
+            given.setdefault(name, parameter.default)
+    return given
 
 
 def _files_in(spec: CapabilitySpec, given: Mapping[str, Json]) -> list[str]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from contracts import Effect, Json, Money, Parameter, Tier, ValueType
 from runtime.capabilities.connections import (
+    AnyConnection,
+    BridgeConnection,
     DuckdbConnection,
     HttpConnection,
     Operation,
@@ -13,15 +15,18 @@ from runtime.capabilities.connections import (
     SqliteConnection,
     UrlConnection,
 )  # fmt: skip
+from runtime.capabilities.placing import BRIDGED, carries
 from runtime.capabilities.port import CapabilitySpec
 from runtime.settings import HttpSettings, SqlSettings
 
 
-def connection_specs(connections: Mapping[str, SqlConnection | HttpConnection]) -> list[CapabilitySpec]:
+def connection_specs(connections: Mapping[str, AnyConnection]) -> list[CapabilitySpec]:
     """Return the declarations of what the connections offer; nothing is opened."""
     specs: list[CapabilitySpec] = []
     for name, connection in connections.items():
-        if isinstance(connection, HttpConnection):
+        if isinstance(connection, BridgeConnection):
+            specs += bridge_specs(name, connection)
+        elif isinstance(connection, HttpConnection):
             specs += http_specs(name, connection)
         else:
             specs.append(sql_spec(name, connection))
@@ -94,6 +99,29 @@ def _costs(price: Money | None) -> tuple[Money, ...] | None:
 def http_specs(name: str, connection: HttpConnection, settings: HttpSettings | None = None) -> list[CapabilitySpec]:
     """Return the declarations of every operation of one service."""
     return [operation_spec(name, connection, operation, settings) for operation in connection.operations]
+
+
+def bridge_specs(name: str, connection: BridgeConnection) -> list[CapabilitySpec]:
+    """Return the declarations of what bridges carry out for one connection."""
+    return [
+        CapabilitySpec(
+            name=f"{name}.{operation}",
+            kind=BRIDGED,
+            description=declared.description or f"{operation} of {connection.description or name}.",
+            parameters=declared.parameters,
+            gives=declared.gives,
+            effect=declared.effect,
+            tier=Tier.EXECUTION,
+            policy=declared.policy,
+            labels=(*([connection.label] if connection.label else ()), carries(f"{name}.{operation}")),
+            timeout_s=declared.timeout_s,
+            can_look_up=declared.effect.needs_gate,  # the gateway may have its receipt, whatever the bridge can tell
+            every_call=declared.every_call,
+            costs=_costs(declared.price or connection.price),
+            declaration={"label": connection.label, "lookup": declared.lookup},
+        )
+        for operation, declared in connection.operations.items()
+    ]
 
 
 def _declaration(connection: SqlConnection) -> dict[str, Json]:

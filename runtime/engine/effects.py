@@ -94,7 +94,8 @@ async def _call(
 
 
 async def _authorise(run: Run, step: Step, unit: Unit | Call, request: EffectRequest) -> Pause | None:
-    answer = await run.gate.authorise(replace(request, pending=cards_among(() if unit.doubts else unit.waiting)))
+    asked = replace(request, pending=cards_among(() if unit.doubts else unit.waiting))
+    answer = await run.interruptible(run.gate.authorise(asked), grace_s=0)  # a bridge may be long in asking
     match answer:
         case Waiting():
             return Pause(tuple(answer.ids), appends=answer.appends)

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import mysql
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-REVISION = "0004"
+REVISION = "0005"
 """The newest migration; a database at another revision is upgraded or refused."""
 
 PASSING = {"passing": True}
@@ -286,3 +286,21 @@ cluster_turns = Table(
     **MYSQL,
 )
 """Which round of the queue is served and who was last, for each rank, and which rounds each execution has used."""
+
+cluster_calls = Table(
+    "cluster_calls",
+    metadata,
+    Column("call_id", text(40), primary_key=True),
+    Column("order_id", text(40), nullable=False),
+    Column("key_sha256", text(64), nullable=False),
+    Column("fence", number(), nullable=False),
+    Column("stage", Integer, nullable=False),
+    Column("since", number(), nullable=False),
+    Column("call", binary(), nullable=False),
+    Column("said", binary()),
+    Index("cluster_calls_order", "order_id", "key_sha256"),
+    Index("cluster_calls_since", "since"),
+    info=PASSING,
+    **MYSQL,
+)
+"""Calls that lie before bridges that speak HTTP, with what was said to them: leave, receipt. Kept for a day."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
-from runtime.capabilities.connections import HttpConnection, SqlConnection
+from runtime.capabilities.connections import AnyConnection, HttpConnection
 from runtime.errors import InvalidArguments, PermissionRefused
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ class Sites:
         self._sites = sites
 
     @classmethod
-    def of(
-        cls, connections: Mapping[str, SqlConnection | HttpConnection], services: Mapping[str, HttpService]
-    ) -> Sites:
+    def of(cls, connections: Mapping[str, AnyConnection], services: Mapping[str, HttpService]) -> Sites:
         """Return what the connections declare; `services` are those that are started here, by connection."""
         found: list[Site] = []
         for name, connection in connections.items():

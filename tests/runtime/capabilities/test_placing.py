@@ -1,0 +1,35 @@
+"""Which labels an order wants whose capabilities bridges carry out."""
+
+from __future__ import annotations
+
+import pytest
+
+from contracts import Effect
+from runtime.capabilities.connections import read_connection
+from runtime.capabilities.placing import ASKS_FIRST, carried_by, labels_for
+from runtime.capabilities.specs import connection_specs
+
+OPERATIONS = {effect.value: {"effect": effect.value} for effect in Effect}
+SPECS = {
+    spec.name.partition(".")[2]: spec
+    for spec in connection_specs(
+        {"arm": read_connection({"kind": "bridge", "label": "steel", "operations": OPERATIONS})}
+    )
+}
+
+
+def test_an_order_that_reads_wants_the_capability_the_label_and_the_organisation() -> None:
+    labels = labels_for("stall", [SPECS["read"]])
+
+    assert labels == ("steel", "carries:arm.read", "serves:stall")
+    assert carried_by(labels) == {"arm.read"}
+
+
+@pytest.mark.parametrize("effect", [effect for effect in Effect if effect is not Effect.READ])
+def test_any_other_effect_wants_a_bridge_that_asks_first(effect: Effect) -> None:
+    assert ASKS_FIRST in labels_for("stall", [SPECS["read"], SPECS[effect.value]])
+    assert ASKS_FIRST in labels_for("stall", [SPECS["read"]], [effect])
+
+
+def test_without_bridges_nothing_is_added() -> None:
+    assert labels_for("stall", [], [Effect.WRITE]) == ()
