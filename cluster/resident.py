@@ -12,10 +12,11 @@ from typing import TypeAlias
 from cluster.control_plane import Accepted, ControlPlane, Entered
 from cluster.engines import EngineFactory, Engines
 from cluster.errors import SlotLost
+from cluster.for_others import for_others
 from cluster.slot import HeldSlot
-from contracts import OrderId, OrderState, Problem, StatusReport, TaskOrder
+from contracts import OrderId, StatusReport, TaskOrder
 from runtime.clock import Clock
-from runtime.errors import LedgerError, LedgerUnavailable, SiliconError
+from runtime.errors import LedgerError, LedgerUnavailable
 from runtime.ledger.port import Lease
 from runtime.settings import ClusterSettings
 
@@ -302,22 +303,9 @@ class Resident:
         order = accepted.order
         if order is None or self._engines is None:
             raise LedgerError(f"{accepted.order_id} came to a process that cannot carry it out.")
-        try:
-            async with self._engines.for_order(order) as engine_for:
-                return await self._carry_out(order, accepted.held, engine_for)
-        except (SlotLost, LedgerError):
-            raise
-        except SiliconError as error:
-            return StatusReport(order_id=order.order_id, state=OrderState.FAILED, error=error.problem())
-        except Exception as error:
-            _log.exception("%s failed on a fault of the program", order.order_id)
-            said = f"{type(error).__name__}: {error}"[:500]
-            problem = Problem(
-                code="UNEXPECTED",
-                message=f"The order stopped on a fault of the program ({said}). The log of its node has the details.",
-                facts={"error": said},
-            )
-            return StatusReport(order_id=order.order_id, state=OrderState.FAILED, error=problem)
+        return await for_others(
+            order, self._engines, lambda engine_for: self._carry_out(order, accepted.held, engine_for)
+        )
 
     def _tell(self, order_id: OrderId, report: StatusReport) -> None:
         waiting = self._waiting.get(order_id)

@@ -14,6 +14,9 @@ from runtime.ledger.port import Lease
 from runtime.settings import SlotSettings
 from runtime.settings.home import make_home
 
+FOREIGN = "bridge"
+"""Driver of the slots of a bridge that speaks HTTP: how they are isolated is its own affair."""
+
 _BLOCKS, _SLOTS_IN_A_BLOCK = 140_000, 1_024
 """Together with the first user id of a slot they stay below 2**31, which some programs take for the end."""
 
@@ -27,6 +30,11 @@ class Node:
     labels: tuple[str, ...] = ()
     driver: str = "rlimits"
     cannot_enforce: tuple[str, ...] = ()
+
+    @property
+    def foreign(self) -> bool:
+        """Whether its bridge is another program, which speaks HTTP; no program of ours runs there."""
+        return self.driver == FOREIGN
 
     def lease_name(self, index: int) -> str:
         """Name of the lease of one slot."""

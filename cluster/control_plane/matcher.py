@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from cluster.slot import Node
 from contracts import NodeId
+from runtime.capabilities.placing import carried_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,12 @@ class Offer:
 
 
 def fits(node: Node, wants: Wants) -> bool:
-    """Whether the node has every label, and its sandbox holds every limit that is needed."""
+    """Whether the node has every label, and its sandbox holds every limit that is needed.
+
+    A node of a bridge that speaks HTTP takes only orders that want something which it carries out itself.
+    """
+    if node.foreign and not carried_by(wants.labels):
+        return False
     return set(wants.labels) <= set(node.labels) and not set(wants.needs) & set(node.cannot_enforce)
 
 

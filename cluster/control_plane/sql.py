@@ -37,10 +37,11 @@ class SqlControlPlane:
     """The port `ControlPlane` on the database of a ledger."""
 
     def __init__(
-        self, store: SqlStore, node: Node | None, clock: Clock, *, slot: SlotSettings, cluster: ClusterSettings
-    ) -> None:
+        self, store: SqlStore, node: Node | None, clock: Clock, *, slot: SlotSettings, cluster: ClusterSettings,
+        runner: str | None = None,
+    ) -> None:  # fmt: skip
         self.node = node
-        self.runner = f"{this_process()}/{secrets.token_hex(4)}"
+        self.runner = runner or f"{this_process()}/{secrets.token_hex(4)}"
         self._store = store
         self._clock = clock
         self._lease_s = slot.lease_s

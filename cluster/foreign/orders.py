@@ -1,0 +1,226 @@
+"""What a bridge says about an order in its hands: what is next, may I, this came of it, take it back."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from cluster.control_plane import ControlPlane
+from cluster.control_plane.stages import Stage
+from cluster.foreign.board import Board
+from cluster.foreign.calls import move_call, read_call
+from cluster.foreign.errors import CallSettled
+from cluster.foreign.held import Charge, Hand, require_held
+from cluster.foreign.rows import CallRow
+from cluster.foreign.stages import CallMove, CallStage
+from cluster.foreign.stewards import Stewards
+from cluster.slot import HeldSlot
+from contracts import (
+    BridgeAsk,
+    BridgeIntent,
+    BridgeNext,
+    BridgeReceipt,
+    BridgeTaken,
+    BridgeVerdict,
+    CallId,
+    CallKind,
+    CallOutcome,
+    StatusReport,
+    VerdictKind,
+    asked_id,
+)
+from runtime.engine.resume import open_view
+from runtime.errors import InvalidArguments
+from runtime.ledger.schema import cluster_calls, cluster_orders
+from runtime.ledger.transaction import Transaction
+
+VERDICT_S = 10.0
+"""How long the answer to an intent waits for rules and the decisions of people to be looked up."""
+_TO_DO = (CallStage.OFFERED, CallStage.ASKED, CallStage.ALLOWED)
+
+
+class Orders:
+    """The orders of bridges that speak HTTP. Every word about one prolongs the lease of its slot."""
+
+    def __init__(self, board: Board, stewards: Stewards, plane_of: Callable[[HeldSlot], ControlPlane]) -> None:
+        self._board = board
+        self._stewards = stewards
+        self._plane_of = plane_of
+
+    async def next(self, hand: Hand, said: BridgeAsk) -> BridgeNext:
+        """Return the next call of an order, its end, or nothing within the time that the bridge waits.
+
+        Raises:
+            StaleBridge: the order is not in that hand any more.
+        """
+        loop = asyncio.get_running_loop()
+        until, charge = loop.time() + said.wait_s, None
+        while True:
+            if (report := await self._report(hand)) is not None:
+                return BridgeNext(report=report)
+            if charge is None:
+                charge = await self._charge(hand)
+                await self._stewards.see_to(charge)
+            call, left_s = await self._to_do(hand, said.skip), until - loop.time()
+            if call is not None or left_s <= 0:
+                return BridgeNext(call=None if call is None else call.call)
+            await self._board.rest(left_s)
+
+    async def intent(self, hand: Hand, said: BridgeIntent) -> BridgeVerdict:
+        """Say whether the effect of a call may happen now; asked again, the same is said.
+
+        Raises:
+            StaleBridge: the order is not in that hand any more.
+            CallSettled: it is not to be carried out, or is about to use other arguments than it was given.
+        """
+        loop = asyncio.get_running_loop()
+        until, charge = loop.time() + VERDICT_S, None
+        row = await self._board.write(lambda tx, now: self._ask(tx, now, hand, said))
+        while row.stage in (CallStage.OFFERED, CallStage.ASKED):
+            if loop.time() >= until:
+                return BridgeVerdict(verdict=VerdictKind.PENDING)
+            if charge is None:
+                charge = await self._charge(hand)
+                await self._stewards.see_to(charge)
+            await self._board.rest()
+            row = await self._board.row(said.call_id)
+        match row.stage:
+            case CallStage.CARD:
+                await self._until_given_back(hand, until)
+                waiting_for = tuple(asked_id(str(each)) for each in _listed(row.said.get("waiting_for")))
+                return BridgeVerdict(verdict=VerdictKind.CARD, waiting_for=waiting_for)
+            case CallStage.REFUSED:
+                code, reason = str(row.said.get("code")), str(row.said.get("reason"))
+                return BridgeVerdict(verdict=VerdictKind.REFUSED, code=code, reason=reason)
+            case CallStage.ALLOWED:
+                charge = await self._charge(hand)
+                left_s = (charge.held.lease.expires_at - self._board.clock.now()).total_seconds()
+                return BridgeVerdict(verdict=VerdictKind.ALLOWED, key=row.call.key, within_s=left_s)
+        raise _settled(row)
+
+    async def receipt(self, hand: Hand, said: BridgeReceipt) -> BridgeTaken:
+        """Keep how a call ended; a second receipt changes nothing.
+
+        Raises:
+            StaleBridge: the order is not in that hand any more: nothing of the receipt is kept.
+            CallSettled: nobody gave leave for the call.
+            InvalidArguments: a file is not base64, or a look-up's answer is given to a call.
+        """
+        _require_readable(said)
+        return await self._board.write(lambda tx, now: self._keep(tx, now, hand, said))
+
+    async def give_back(self, hand: Hand) -> None:
+        """Take an order back; it goes on elsewhere, or there again. Raises StaleBridge when it is not in that hand."""
+        charge = await self._charge(hand)
+        await self._stewards.stop(hand.order_id)
+        await self._plane_of(charge.held).give_back(hand.order_id, charge.held)
+        self._board.ring()
+
+    def _ask(self, transaction: Transaction, now: datetime, hand: Hand, said: BridgeIntent) -> CallRow:
+        row = read_call(transaction, self._board, said.call_id)
+        over = row is not None and row.stage in (CallStage.CARD, CallStage.REFUSED) and row.node_id == hand.node_id
+        if not over:  # what was said already is said again, though the slot was given back meanwhile
+            require_held(transaction, self._board, hand, now)
+        if row is None or (row.order_id, row.fence) != (hand.order_id, hand.fence):
+            raise _unknown(hand, said.call_id)
+        if said.arguments_sha256 != row.call.arguments_sha256:
+            raise CallSettled(
+                f"The bridge is about to use other arguments than {said.call_id} has; nothing was allowed. Use the "
+                "arguments as they were given, and name their sha256.",
+                call_id=said.call_id,
+            )
+        move_call(transaction, self._board, said.call_id, CallMove.ASK, {})
+        return read_call(transaction, self._board, said.call_id) or row
+
+    def _keep(self, transaction: Transaction, now: datetime, hand: Hand, said: BridgeReceipt) -> BridgeTaken:
+        require_held(transaction, self._board, hand, now)
+        row = read_call(transaction, self._board, said.call_id)
+        if row is None or (row.order_id, row.fence) != (hand.order_id, hand.fence):
+            raise _unknown(hand, said.call_id)
+        if said.outcome is CallOutcome.NOT_FOUND and row.call.kind is not CallKind.LOOK_UP:
+            raise InvalidArguments(f"{said.call_id} is no look-up: it was done or failed, and is not `not_found`.")
+        if row.stage not in (CallStage.ALLOWED, CallStage.ANSWERED):
+            raise _settled(row)
+        move_call(transaction, self._board, said.call_id, CallMove.ANSWER, said.to_json())
+        return BridgeTaken(call_id=said.call_id, again=row.stage is CallStage.ANSWERED)
+
+    async def _charge(self, hand: Hand) -> Charge:
+        return await self._board.write(lambda tx, now: require_held(tx, self._board, hand, now))
+
+    async def _report(self, hand: Hand) -> StatusReport | None:
+        """Return how the order ended that was in this hand; None while it has not, or never was there."""
+        table = cluster_orders
+        query = select(table.c.report).where(
+            table.c.order_id == hand.order_id, table.c.stage == int(Stage.REPORTED), table.c.runner == hand.runner,
+            table.c.fence == hand.fence,
+        )  # fmt: skip
+        rows = await self._board.store.reader.rows(query)
+        if rows:
+            return StatusReport.read(json.loads(bytes(rows[0][0])))
+        return await self._told_by_stream(hand)
+
+    async def _told_by_stream(self, hand: Hand) -> StatusReport | None:
+        """Return the report on an order of which the queue knows nothing any more, where calls were laid before it."""
+        table, reader = cluster_calls, self._board.store.reader
+        in_queue = select(cluster_orders.c.seq).where(cluster_orders.c.order_id == hand.order_id)
+        calls = select(table.c.call).where(table.c.order_id == hand.order_id, table.c.fence == hand.fence).limit(1)
+        if await reader.rows(in_queue) or not (laid := await reader.rows(calls)):
+            return None
+        if json.loads(bytes(laid[0][0]))["node"] != hand.node_id:
+            return None
+        return (await open_view(self._board.store.ledger, str(hand.order_id))).report
+
+    async def _to_do(self, hand: Hand, skip: Sequence[CallId]) -> CallRow | None:
+        """Return the oldest call of the order that the bridge is to go on with."""
+        table = cluster_calls
+        query = (
+            select(*(table.c[name] for name in ("call_id", "order_id", "fence", "stage", "call", "said")))
+            .where(table.c.order_id == hand.order_id, table.c.fence == hand.fence)
+            .where(table.c.stage.in_([int(stage) for stage in _TO_DO]))
+            .order_by(table.c.since, table.c.call_id)
+        )
+        rows = [CallRow.from_row(row) for row in await self._board.store.reader.rows(query)]
+        return next((row for row in rows if row.call_id not in skip), None)
+
+    async def _until_given_back(self, hand: Hand, until: float) -> None:
+        """Return once the order waits in the ledger: a card that is told of can be decided."""
+        table = cluster_orders
+        query = select(table.c.seq).where(
+            table.c.order_id == hand.order_id, table.c.stage == int(Stage.RUNNING), table.c.fence == hand.fence
+        )
+
+        def look(connection: Connection) -> bool:
+            return connection.execute(query).first() is not None
+
+        loop = asyncio.get_running_loop()
+        while loop.time() < until and await self._board.store.reader.in_thread(look):
+            await self._board.rest()
+
+
+def _require_readable(said: BridgeReceipt) -> None:
+    for file in said.files:
+        try:
+            base64.b64decode(file.content_base64, validate=True)
+        except (binascii.Error, ValueError):
+            raise InvalidArguments(f"The content of {file.name} is not base64.", file=file.name) from None
+
+
+def _listed(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else ()
+
+
+def _unknown(hand: Hand, call_id: CallId) -> CallSettled:
+    return CallSettled(f"{hand.order_id} has no {call_id} under this fence. Ask what is next.", call_id=call_id)
+
+
+def _settled(row: CallRow) -> CallSettled:
+    return CallSettled(
+        f"{row.call_id} is {row.stage.name.lower()}: nothing more is to be done or said about it. Ask what is next.",
+        call_id=row.call_id, stage=row.stage.name.lower(),
+    )  # fmt: skip

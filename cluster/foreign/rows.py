@@ -1,0 +1,77 @@
+"""The rows of calls that lie before bridges, and the statements about them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Self
+
+from sqlalchemy import ClauseElement, Dialect, bindparam, delete, insert, select, update
+
+from cluster.foreign.stages import CallStage
+from contracts import BridgeCall, CallId, Json, NodeId, OrderId
+from runtime.canonical import to_bytes
+from runtime.ledger.schema import cluster_calls as calls
+from runtime.ledger.statements import compiled
+
+_COLUMNS = ("call_id", "order_id", "fence", "stage", "call", "said")
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """A call that lies before a bridge."""
+
+    call_id: CallId
+    order_id: OrderId
+    fence: int
+    stage: CallStage
+    call: BridgeCall
+    node_id: NodeId
+    said: Mapping[str, Json]
+    """A verdict, or a receipt."""
+
+    @classmethod
+    def from_row(cls, row: Sequence[Any]) -> Self:
+        """Return what a row says."""
+        call_id, order_id, fence, stage, call, said = row
+        told = json.loads(bytes(call))
+        return cls(
+            CallId(call_id), OrderId(order_id), fence, CallStage(stage), BridgeCall.read(told["call"]),
+            NodeId(told["node"]), {} if said is None else json.loads(bytes(said)),
+        )  # fmt: skip
+
+
+def call_to(call: BridgeCall, node_id: NodeId) -> bytes:
+    """Return what is stored of a call."""
+    return to_bytes({"call": call.to_json(), "node": node_id})
+
+
+def key_of(key: str) -> str:
+    """Return what an idempotency key is found by."""
+    return sha256(key.encode()).hexdigest()
+
+
+class CallStatements:
+    """SQL text of each statement, compiled once for the database at hand."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        def made(statement: ClauseElement, *names: str) -> str:
+            return compiled(dialect, statement, *names)
+
+        columns = [calls.c[name] for name in _COLUMNS]
+        one = calls.c.call_id == bindparam("c")
+        self.one = made(select(*columns).where(one), "c")
+        self.of_key = made(
+            select(*columns)
+            .where(calls.c.order_id == bindparam("o"), calls.c.key_sha256 == bindparam("k"))
+            .order_by(calls.c.since, calls.c.call_id),
+            "o", "k",
+        )  # fmt: skip
+        names = ("call_id", "order_id", "key_sha256", "fence", "stage", "since", "call")
+        self.put = made(insert(calls).values({name: bindparam(name) for name in names}).inline(), *names)
+        self.move = made(
+            update(calls).where(one).values(stage=bindparam("stage"), said=bindparam("said")), "stage", "said", "c"
+        )
+        self.forget = made(delete(calls).where(calls.c.since < bindparam("since")), "since")
