@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agents.organisation import check
 from console.archiving import Archiving
+from console.bridging import Bridging
 from console.budgets import NO_BUDGET
 from console.clustering import Clustering
 from console.deciding import Deciding
@@ -53,7 +54,7 @@ async def open_application(settings: Settings, clock: Clock | None = None) -> As
         await resources.close()
 
 
-class SiliconApplication(Serving, Archiving, Evidence, Clustering):
+class SiliconApplication(Serving, Archiving, Evidence, Clustering, Bridging):
     """The port `Application`. Deadlines that passed are judged before anything is read or run."""
 
     def __init__(self, resources: Resources) -> None:

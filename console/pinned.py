@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 from agents.organisation import Organisation, bundle, load, load_bundle
 from agents.workforce.ray import Hosts, RayWorkforce
 from cluster import Bridge, ControlPlane
+from cluster.foreign import Foreign, open_foreign
 from console.elsewhere import EnginesElsewhere
 from console.wiring import Wired, all_builtin_specs, bridge_of, control_plane_of
 from console.withdrawing import withdraw
 from contracts import Name, OrderState, StatusReport
 from runtime.canonical import sha256
+from runtime.capabilities.connections import BridgeConnection
 from runtime.clock import Clock
 from runtime.errors import SiliconError
 from runtime.executor import ExecutionRun
@@ -55,6 +57,14 @@ class Organisations:
     def bridge(self) -> Bridge:
         """What carries out orders in the slots of this machine, on behalf of this process."""
         return bridge_of(self.store, self.plane, EnginesElsewhere(self), self._settings, self.clock)
+
+    @cached_property
+    def foreign(self) -> Foreign:
+        """What answers bridges that speak HTTP, and lays calls before them."""
+        settings = self._settings
+        return open_foreign(
+            self.store, EnginesElsewhere(self), self.clock, slot=settings.slot, cluster=settings.cluster
+        )
 
     def read(self, folder: Path) -> Organisation:
         """Return the organisation as its folder stands now; raise OrganisationFaulty with all its faults."""
@@ -107,6 +117,8 @@ class Organisations:
 
     async def close(self) -> None:
         """Close what was opened; orders in progress that others submitted are given back."""
+        if "foreign" in self.__dict__:
+            await self.foreign.gateway.close()
         if "bridge" in self.__dict__:
             await self.bridge.close()
         for wired in (*self._pinned.values(), *self._current):
@@ -141,7 +153,9 @@ class Organisations:
             await self._pinned.pop(old).close()
 
     def _wire(self, organisation: Organisation) -> Wired:
-        return Wired(organisation, self.store, self._settings, self.clock, self.plane, self.bridge)
+        bridged = any(isinstance(each, BridgeConnection) for each in organisation.connections.values())
+        calls = self.foreign.calls if bridged else None
+        return Wired(organisation, self.store, self._settings, self.clock, self.plane, self.bridge, calls)
 
 
 class PinnedBody:

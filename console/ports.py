@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from console.budgets import NO_BUDGET
 from console.ports_archives import Archives
+from console.ports_bridges import Bridges
 from console.ports_cluster import Cluster
 from console.ports_evidence import Evidence
 from console.ports_remote import Remote
@@ -39,7 +40,7 @@ Watch: TypeAlias = Callable[[Event], None]
 On resume it first gets the events that are already there, so that the picture is whole."""
 
 
-class Application(Remote, Archives, Evidence, Cluster, Protocol):
+class Application(Remote, Archives, Evidence, Cluster, Bridges, Protocol):
     """The product as its faces use it.
 
     Opening one touches neither database nor folder: each method opens what it needs, so that `doctor` and `db` work on

@@ -85,6 +85,19 @@ class Remote(Protocol):
         """
         ...
 
+    async def create_bridge_token(
+        self, name: str, *, folders: Sequence[Path], labels: Sequence[str]
+    ) -> tuple[Token, str]:  # fmt: skip
+        """Return a new token of a bridge that speaks HTTP, and its text, which nothing shows again.
+
+        It may register nodes that offer these labels, for the orders of these organisations, and do nothing else.
+
+        Raises:
+            InvalidArguments: a label is not written as it must be.
+            NotFound, OrganisationFaulty: a folder cannot be used.
+        """
+        ...
+
     async def create_first_token(self) -> tuple[Token, str] | None:
         """Return an administrator's token and its text when this ledger never had one, else None."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from console.resources import Resources
 from console.system_user import system_user
 from console.wiring import folder_of
 from contracts import Event, ExecutionId, Name, TokenId
-from governance.access import Principal, Token, Tokens
-from runtime.errors import NotFound, PermissionRefused
+from governance.access import BridgeRights, Principal, Token, Tokens
+from runtime.errors import InvalidArguments, NotFound, PermissionRefused
 
 _FIRST = "first token"
+_LABEL = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class Serving:
@@ -63,6 +65,19 @@ class Serving:
         self._resources.people_in(home).acting(person, by)
         organisation = read_name(home)
         return await tokens.create(name, by=by, organisation=organisation, person=person, home=home)
+
+    async def create_bridge_token(
+        self, name: str, *, folders: Sequence[Path], labels: Sequence[str]
+    ) -> tuple[Token, str]:  # fmt: skip
+        """Return a new token of a bridge and its text; see the port."""
+        for label in labels:
+            if not _LABEL.fullmatch(label):
+                raise InvalidArguments(
+                    f"{label[:100]!r} is no label: lower case, words joined by hyphens, such as `till`.", label=label
+                )
+        organisations = tuple(dict.fromkeys(read_name(folder_of(folder)) for folder in folders))
+        rights = BridgeRights(organisations, tuple(dict.fromkeys(labels)))
+        return await (await self._tokens()).create_bridge(name, rights, by=system_user())
 
     async def create_first_token(self) -> tuple[Token, str] | None:
         """Return an administrator's token when this ledger never had one; see the port."""

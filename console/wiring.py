@@ -29,6 +29,7 @@ from memory import metric_capability
 from memory.metric_capability import MetricCapability
 from memory.metrics import MetricRegistry
 from runtime.blackboard import LedgerBlackboard
+from runtime.capabilities.bridged import BridgeCalls, BridgedGate
 from runtime.capabilities.browser.capability import browser_capabilities
 from runtime.capabilities.builtin import builtin_capabilities, builtin_specs
 from runtime.capabilities.connected import Connected, connect
@@ -72,6 +73,8 @@ class Wired:
     clock: Clock
     control_plane: ControlPlane
     bridge: Bridge
+    calls: BridgeCalls | None = None
+    """Lays calls before bridges that speak HTTP."""
     _boards: WeakValueDictionary[ExecutionId, LedgerBlackboard] = field(init=False, default_factory=WeakValueDictionary)
 
     @cached_property
@@ -88,6 +91,7 @@ class Wired:
             browser_told=lambda why_not: slot_browser(self.settings).record(why_not),
             secrets=Secrets(),
             views=self.organisation.views,
+            calls=self.calls,
         )
 
     @cached_property
@@ -152,13 +156,14 @@ class Wired:
     def _engine(
         self, run: ExecutionRun, delegate: Delegate | None, slot: Sequence[Lease], still_held: StillHeld
     ) -> Engine:
-        gate = ApprovalGate(
+        approval = ApprovalGate(
             self.approvals,
             PolicyBook(self._rules()),
             self.organisation.approvals,
             say_in=say_in,
             clock=self.clock,
         )
+        gate = BridgedGate(approval, self.calls, timeout_s=self.settings.engine.step_timeout_s)
         return Engine(
             store=self.store,
             router=Router(self.registry, timeout_s=self.settings.engine.step_timeout_s),

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, FastAPI
 
-from console.api import cluster, events, evidence, executions, health, questions
+from console.api import bridges, cluster, events, evidence, executions, health, questions
 from console.api.bodies import Bodies
 from console.api.desk import Desk
 from console.api.doors import Authentication, Rates, Telling
@@ -58,7 +58,7 @@ def create_api(
     api.state.desk = Desk(application, settings, wake, feed)
     tell_problems(api)
     versioned = APIRouter(prefix=PREFIX)
-    for each in (executions, evidence, questions, events, cluster):
+    for each in (executions, evidence, questions, events, cluster, bridges):
         versioned.include_router(each.routes)
     api.include_router(versioned)
     api.include_router(health.routes)
@@ -95,5 +95,7 @@ def _guard(api: FastAPI, application: Application, settings: Settings, clock: Cl
     rates = RateLimiter(clock, per_s=server.rate_per_s, burst=server.rate_burst)
     api.add_middleware(Bodies, settings=server)
     api.add_middleware(Rates, limiter=rates)
-    api.add_middleware(Authentication, application=application, failures=failures)
+    api.add_middleware(
+        Authentication, application=application, failures=failures, of_bridges=f"{PREFIX}{bridges.PREFIX}/"
+    )
     api.add_middleware(Telling)

@@ -68,8 +68,10 @@ class Authentication:
     Tokens that were good lately pass also while others from the same address fail: behind a proxy all share one.
     """
 
-    def __init__(self, app: ASGIApp, application: Application, failures: RateLimiter) -> None:
+    def __init__(self, app: ASGIApp, application: Application, failures: RateLimiter, of_bridges: str) -> None:
         self._app = app
+        self._of_bridges = of_bridges
+        """What the paths begin with that bridges may use; they may use no other."""
         self._application = application
         self._failures = failures
         self._good: OrderedDict[bytes, None] = OrderedDict()
@@ -83,6 +85,10 @@ class Authentication:
         found = await self._principal(scope)
         if not isinstance(found, Principal):
             await found(scope, receive, send)
+            return
+        if found.bridge is not None and not str(scope["path"]).startswith(self._of_bridges):
+            what = f"The token {found.name} is a bridge's: it may use {self._of_bridges}… and nothing else."
+            await problem(403, "BRIDGES_ONLY", "Not for bridges", what)(scope, receive, send)
             return
         scope.setdefault("state", {})["principal"] = found
         await self._app(scope, receive, send)

@@ -560,6 +560,7 @@ tokens-made = Keep this token now; it is not shown again:
 tokens-none = No token was made yet.
 tokens-revoked = The token counts no more.
 tokens-anybody = anybody, in every organisation
+tokens-bridge = a bridge, for orders of { $organisations }
 tokens-acts-as = Acts as
 tokens-id = Token
 tokens-created = Made

@@ -442,6 +442,7 @@ tokens-made = 请现在保存此令牌，之后不再显示：
 tokens-none = 还没有令牌。
 tokens-revoked = 此令牌已失效。
 tokens-anybody = 任何人，所有组织
+tokens-bridge = 桥接程序，承接 { $organisations } 的任务
 tokens-acts-as = 代表
 tokens-id = 令牌
 tokens-created = 创建

@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from contracts import Event, Name, TokenId
-from governance.access.principals import Principal
+from governance.access.principals import BridgeRights, Principal
 from runtime.canonical import clean_text
 from runtime.errors import InvalidArguments, NotFound, VersionConflict
 from runtime.ledger.port import Append, Ledger, NewEvent
@@ -43,11 +44,12 @@ class Token:
     person: Name | None = None
     home: Path | None = None
     revoked_at: datetime | None = None
+    bridge: BridgeRights | None = None
 
     @property
     def principal(self) -> Principal:
         """Whom it speaks for."""
-        return Principal(self.token_id, self.name, self.organisation, self.person, self.home)
+        return Principal(self.token_id, self.name, self.organisation, self.person, self.home, self.bridge)
 
 
 class Tokens:
@@ -83,6 +85,10 @@ class Tokens:
         if (organisation is None, person is None, home is None) not in ((True,) * 3, (False,) * 3):
             raise ValueError("A token speaks for a person of an organisation with a folder, or for an administrator.")
         return await self._create(name, by, organisation, person, home)
+
+    async def create_bridge(self, name: str, rights: BridgeRights, *, by: str) -> tuple[Token, str]:
+        """Return a new token of a bridge, and its text; raises as `create`."""
+        return await self._create(name, by, None, None, None, bridge=rights)
 
     async def create_first(self, name: str, *, by: str) -> tuple[Token, str] | None:
         """Return an administrator's token when no token was ever made in this ledger, else None."""
@@ -131,7 +137,8 @@ class Tokens:
             return None
 
     async def _create(
-        self, name: str, by: str, organisation: Name | None, person: Name | None, home: Path | None, *more: Append
+        self, name: str, by: str, organisation: Name | None, person: Name | None, home: Path | None, *more: Append,
+        bridge: BridgeRights | None = None,
     ) -> tuple[Token, str]:
         name = clean_text(" ".join(name.split()))
         if not 0 < len(name) <= _LONGEST_NAME:
@@ -140,7 +147,7 @@ class Tokens:
             )
         token_id = TokenId.new()
         text = f"silicon_{token_id.ulid}_{secrets.token_urlsafe(_SECRET_BYTES)}"
-        data = {
+        data: dict[str, Any] = {
             "name": name,
             "secret_sha256": _hash(text),
             "organisation": organisation,
@@ -148,6 +155,8 @@ class Tokens:
             "home": None if home is None else str(home),
             "by": clean_text(by),
         }
+        if bridge is not None:
+            data["bridge"] = {"organisations": list(bridge.organisations), "labels": list(bridge.labels)}
         created = Append(token_id, (NewEvent(CREATED, data),), 0, organisation or OWNER, _source(organisation))
         events = await self._ledger.append(created, *more)
         return _fold(token_id, events[:1]), text
@@ -179,8 +188,15 @@ def _fold(token_id: TokenId, events: Sequence[Event]) -> Token:
         organisation=_text(data.get("organisation")),
         person=_text(data.get("person")),
         home=Path(home) if (home := _text(data.get("home"))) else None,
+        bridge=_bridge(data.get("bridge")),
         revoked_at=revoked[0] if revoked else None,
     )
+
+
+def _bridge(value: object) -> BridgeRights | None:
+    if not isinstance(value, dict):
+        return None
+    return BridgeRights(tuple(value["organisations"]), tuple(value["labels"]))
 
 
 def _text(value: object) -> str | None:

@@ -27,8 +27,11 @@ app = command("Make, list and revoke tokens of the HTTP API.")
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What the token is for, in your words.")],
     *,
-    organisation: Annotated[
-        str | None, typer.Option("--for", metavar="ORG", help="The organisation's folder.", show_default=False)
+    organisations: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--for", metavar="ORG", help="The organisation's folder; several for a bridge.", show_default=False
+        ),
     ] = None,
     as_: Annotated[
         str | None,
@@ -37,16 +40,30 @@ def create(
     admin: Annotated[
         bool, typer.Option("--admin", help="It acts as anybody, in every organisation.", show_default=False)
     ] = False,
+    bridge: Annotated[
+        bool,
+        typer.Option("--bridge", help="It is for a bridge that speaks HTTP, and for nothing else.", show_default=False),
+    ] = False,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option("--label", metavar="LABEL", help="A label that the bridge's nodes may offer.", show_default=False),
+    ] = None,
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token: for one person of an organisation (--for, --as), or for an administrator (--admin)."""
+    """Make a token: for one person (--for, --as), for an administrator (--admin), or for a bridge (--bridge, --for)."""
+    folders = [Path(each) for each in organisations or ()]
 
     async def work(session: Session, application: Application) -> int:
-        if (organisation is not None, as_ is not None, admin) not in ((True, True, False), (False, False, True)):
-            raise InvalidArguments("A token is for one person: --for ORG --as PERSON. Or it may do anything: --admin.")
-        folder = None if organisation is None else Path(organisation)
-        token, text = await application.create_token(name, folder=folder, person=as_)
+        if not _is_one_kind(len(folders), person=as_ is not None, admin=admin, bridge=bridge, labels=bool(labels)):
+            raise InvalidArguments(
+                "A token is for one person: --for ORG --as PERSON. Or for a bridge: --bridge --for ORG --label LABEL. "
+                "Or it may do anything: --admin."
+            )
+        if bridge:
+            token, text = await application.create_bridge_token(name, folders=folders, labels=labels or ())
+        else:
+            token, text = await application.create_token(name, folder=next(iter(folders), None), person=as_)
         session.output.data({**_data(token), "token": text})
         session.output.show(session.say("tokens-made"), Text(text), *_shown(token, session.say))
         return Exit.DONE
@@ -89,12 +106,21 @@ def revoke(
     conduct(work, as_json=as_json, language=language)
 
 
+def _is_one_kind(folders: int, *, person: bool, admin: bool, bridge: bool, labels: bool) -> bool:
+    if bridge:
+        return folders > 0 and not (person or admin)
+    return not labels and (folders, person, admin) in ((1, True, False), (0, False, True))
+
+
 def _data(token: Token) -> dict[str, object]:
     return {
         "token_id": str(token.token_id),
         "name": token.name,
         "organisation": token.organisation,
         "person": token.person,
+        "bridge": None
+        if token.bridge is None
+        else {"organisations": list(token.bridge.organisations), "labels": list(token.bridge.labels)},
         "created_at": token.created_at.isoformat(),
         "created_by": token.created_by,
         "revoked_at": None if token.revoked_at is None else token.revoked_at.isoformat(),
@@ -103,6 +129,9 @@ def _data(token: Token) -> dict[str, object]:
 
 def _shown(token: Token, say: Say) -> list[RenderableType]:
     who = say("tokens-anybody") if token.person is None else f"{token.person} · {token.organisation}"
+    if token.bridge is not None:
+        labels = f" ({', '.join(token.bridge.labels)})" if token.bridge.labels else ""
+        who = say("tokens-bridge", organisations=", ".join(token.bridge.organisations)) + labels
     pairs = [
         (say("tokens-acts-as"), who),
         (say("tokens-id"), str(token.token_id)),
