@@ -9,7 +9,7 @@ import pytest
 from cluster.foreign.stages import BEGUN, ENDED, LIFE, OPEN, CallMove, CallStage, call_after
 
 
-@pytest.mark.parametrize(("stage", "move"), product(CallStage, CallMove))
+@pytest.mark.parametrize(("stage", "move"), list(product(CallStage, CallMove)))
 def test_only_the_table_moves_a_call(stage: CallStage, move: CallMove) -> None:
     assert call_after(stage, move) is LIFE.get((stage, move))
 

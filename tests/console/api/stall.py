@@ -26,6 +26,7 @@ from tests.stores import lay_empty_ledger
 
 PATIENCE_S = 30.0
 LEASE_S = 5.0
+CAPABILITIES = ("arm.look", "arm.push", "arm.press", "arm.set")
 ORG = """\
 name: stall
 title: The stall
@@ -48,10 +49,16 @@ arm:
   label: arm
   description: An arm of steel.
   operations:
-    look: {effect: read, parameters: {at: {type: integer, default: 1, description: Where., example: 1}}, gives: {n: integer}}
-    push: {effect: write, parameters: {force: {type: integer, description: How hard., example: 3}}, gives: {done: string}}
-    press: {effect: write, lookup: true, parameters: {force: {type: integer, description: How hard., example: 3}}, gives: {done: string}}
-    set: {effect: idempotent, parameters: {force: {type: integer, description: How hard., example: 3}}, gives: {done: string}}
+    look:
+      effect: read
+      parameters: {at: {type: integer, default: 1, description: Where., example: 1}}
+      gives: {n: integer}
+    push: &push
+      effect: write
+      parameters: {force: {type: integer, description: How hard., example: 3}}
+      gives: {done: string}
+    press: {<<: *push, lookup: true}
+    set: {<<: *push, effect: idempotent}
 """
 RULE = """\
 text: Nobody pushes harder than 10.
@@ -150,8 +157,7 @@ class Arm:
         return answer.json() if answer.content else None
 
     async def register(
-        self, *, asks_first: bool = True, capabilities: Sequence[str] = ("arm.look", "arm.push", "arm.press", "arm.set"),
-        **more: Any,
+        self, *, asks_first: bool = True, capabilities: Sequence[str] = CAPABILITIES, **more: Any
     ) -> Arm:  # fmt: skip
         """Enter the node."""
         said = {"name": self.name, "labels": ["arm"], "capabilities": capabilities, "asks_first": asks_first, **more}

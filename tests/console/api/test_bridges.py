@@ -44,12 +44,13 @@ async def test_an_effect_waits_for_the_card_and_is_carried_out_once(stall: Stall
     running = stall.run("push")
     first = await arm.order(running)
     call = await first.call()
-    assert not await stall.events(outcome_id := (await first_execution(stall)), "effect.")  # nobody asked yet
+    execution = await first_execution(stall)
+    assert not await stall.events(execution, "effect.")  # nobody asked for leave yet
 
     assert (await first.intend(call))["verdict"] == "card"
     assert (await running).state is OrderState.WAITING
     assert (await stall.application.slots())[0].order_id is None
-    running = await stall.go_on(outcome_id, "do")
+    running = await stall.go_on(execution, "do")
     second = await arm.order(running)
     again = await second.call()
     verdict = await second.intend(again)
@@ -59,7 +60,7 @@ async def test_an_effect_waits_for_the_card_and_is_carried_out_once(stall: Stall
     await second.done(again, {"done": "yes"})
 
     assert (await running).state is OrderState.DONE
-    (intended,) = await stall.events(outcome_id, "effect.intended")
+    (intended,) = await stall.events(execution, "effect.intended")
     assert intended.data["arguments_sha256"] == again["arguments_sha256"]  # type: ignore[index]
 
 

@@ -10,12 +10,8 @@ from runtime.capabilities.placing import ASKS_FIRST, carried_by, labels_for
 from runtime.capabilities.specs import connection_specs
 
 OPERATIONS = {effect.value: {"effect": effect.value} for effect in Effect}
-SPECS = {
-    spec.name.partition(".")[2]: spec
-    for spec in connection_specs(
-        {"arm": read_connection({"kind": "bridge", "label": "steel", "operations": OPERATIONS})}
-    )
-}
+ARM = {"kind": "bridge", "label": "steel", "operations": OPERATIONS}
+SPECS = {spec.name.partition(".")[2]: spec for spec in connection_specs({"arm": read_connection(ARM)})}
 
 
 def test_an_order_that_reads_wants_the_capability_the_label_and_the_organisation() -> None:
