@@ -49,9 +49,7 @@ def _price_faults(draft: Draft, name: str, read: Read[AnyConnection]) -> Iterato
                 )  # fmt: skip
 
 
-def _costs(
-    name: str, connection: AnyConnection
-) -> Iterator[tuple[tuple[str, ...], str, tuple[Money, ...] | None]]:
+def _costs(name: str, connection: AnyConnection) -> Iterator[tuple[tuple[str, ...], str, tuple[Money, ...] | None]]:
     if isinstance(connection, BridgeConnection):
         for spec in bridge_specs(name, connection):
             yield (name, "operations", spec.name.partition(".")[2]), spec.name, spec.costs
@@ -78,9 +76,7 @@ def _data_faults(
             yield read.fault((name, "known"), f"There is no file {file} in the organisation's folder.")
 
 
-def _service_faults(
-    draft: Draft, name: str, read: Read[AnyConnection], connection: HttpConnection
-) -> Iterator[Fault]:
+def _service_faults(draft: Draft, name: str, read: Read[AnyConnection], connection: HttpConnection) -> Iterator[Fault]:
     for part in connection.service.command[1:] if connection.service else ():
         if PurePosixPath(part).suffix == ".py" and not (draft.folder / part).is_file():
             yield read.fault((name, "service", "command"), f"There is no file {part} in the organisation's folder.")

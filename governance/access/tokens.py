@@ -137,7 +137,13 @@ class Tokens:
             return None
 
     async def _create(
-        self, name: str, by: str, organisation: Name | None, person: Name | None, home: Path | None, *more: Append,
+        self,
+        name: str,
+        by: str,
+        organisation: Name | None,
+        person: Name | None,
+        home: Path | None,
+        *more: Append,
         bridge: BridgeRights | None = None,
     ) -> tuple[Token, str]:
         name = clean_text(" ".join(name.split()))

@@ -114,7 +114,7 @@ def bridge_specs(name: str, connection: BridgeConnection) -> list[CapabilitySpec
             tier=Tier.EXECUTION,
             policy=declared.policy,
             labels=(*([connection.label] if connection.label else ()), carries(f"{name}.{operation}")),
-            timeout_s=declared.timeout_s,
+            timeout_s=declared.limit_s,
             can_look_up=declared.effect.needs_gate,  # the gateway may have its receipt, whatever the bridge can tell
             every_call=declared.every_call,
             costs=_costs(declared.price or connection.price),

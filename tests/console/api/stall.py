@@ -53,12 +53,13 @@ arm:
       effect: read
       parameters: {at: {type: integer, default: 1, description: Where., example: 1}}
       gives: {n: integer}
-    push: &push
+    push: {effect: write, parameters: {force: {type: integer, description: Force.}}, gives: {done: string}}
+    press:
       effect: write
-      parameters: {force: {type: integer, description: How hard., example: 3}}
+      lookup: true
+      parameters: {force: {type: integer, description: Force.}}
       gives: {done: string}
-    press: {<<: *push, lookup: true}
-    set: {<<: *push, effect: idempotent}
+    set: {effect: idempotent, parameters: {force: {type: integer, description: Force.}}, gives: {done: string}}
 """
 RULE = """\
 text: Nobody pushes harder than 10.
