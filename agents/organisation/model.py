@@ -116,4 +116,12 @@ class Organisation:
 
     def owners(self, skill: Name) -> tuple[EmployeeNode, ...]:
         """Return the employees that carry the skill out, in reading order."""
-        return tuple(node for node in self.employees.values() if skill in node.skills)
+        return tuple(self._owners.get(skill, ()))
+
+    @cached_property
+    def _owners(self) -> Mapping[Name, list[EmployeeNode]]:
+        owners: dict[Name, list[EmployeeNode]] = {}
+        for node in self.head.everybody():
+            for skill in dict.fromkeys(node.skills):
+                owners.setdefault(skill, []).append(node)
+        return owners
