@@ -7,7 +7,19 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    JsonValue,
+    StringConstraints,
+    field_validator,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from contracts.docstrings import describe_properties
 
 Json: TypeAlias = JsonValue
 """Any JSON value. It is cleaned once, where it comes in (`runtime.canonical.clean`), and trusted afterwards."""
@@ -43,7 +55,6 @@ class Contract(BaseModel):
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
-        use_attribute_docstrings=True,
         populate_by_name=True,
         ser_json_inf_nan="null",
         allow_inf_nan=False,
@@ -55,6 +66,12 @@ class Contract(BaseModel):
 
     schema_version: str = Field(default="1.0", pattern=VERSION_PATTERN)
     """Version of the contract under which this value was written."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = handler(core)
+        describe_properties(cls, handler.resolve_ref_schema(schema))
+        return schema
 
     @field_validator("schema_version")
     @classmethod

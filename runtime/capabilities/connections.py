@@ -11,7 +11,7 @@ from contracts import Effect, Json, Money, Name, Parameter, StepId
 
 
 class _Declared(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def _price(value: object) -> object:

@@ -21,7 +21,7 @@ _MOST_REQUESTS = 1_000_000
 class Group(BaseModel):
     """Settings of one room."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class LedgerSettings(Group):

@@ -52,7 +52,6 @@ class Settings(BaseSettings):
         env_nested_delimiter="__",
         env_ignore_empty=True,
         case_sensitive=False,
-        use_attribute_docstrings=True,
         hide_input_in_errors=True,
     )
 

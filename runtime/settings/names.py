@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from contracts import Json
+from contracts.docstrings import field_texts
 from runtime.errors import SettingsError
 
 PREFIX = "SILICON_"
@@ -40,6 +41,18 @@ def fields_of(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, F
             yield from fields_of(info.annotation, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", info
+
+
+def meanings_of(model: type[BaseModel], prefix: str = "") -> Mapping[str, str]:
+    """Return setting, by its dotted name → what it means: the text below it in the program, on one line."""
+    meanings: dict[str, str] = {}
+    for name, info in model.model_fields.items():
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            meanings |= meanings_of(info.annotation, f"{prefix}{name}.")
+        else:
+            text = info.description or field_texts(model).get(name, "")
+            meanings[f"{prefix}{name}"] = " ".join(text.split())
+    return meanings
 
 
 def environment_name(name: str) -> str:

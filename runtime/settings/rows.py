@@ -7,7 +7,7 @@ from typing import Any
 
 from runtime.addresses import shown
 from runtime.settings.load import Settings
-from runtime.settings.names import environment_name, fields_of
+from runtime.settings.names import environment_name, fields_of, meanings_of
 from runtime.telemetry.redaction import redact
 
 
@@ -25,7 +25,7 @@ class Row:
 
 def rows(settings: Settings) -> list[Row]:
     """Return every setting in the order of the documentation; secrets are blotted out."""
-    values = settings.model_dump(mode="json")
+    values, meanings = settings.model_dump(mode="json"), meanings_of(Settings)
     return [
         Row(
             name=name,
@@ -33,7 +33,7 @@ def rows(settings: Settings) -> list[Row]:
             value=redact(shown(value) if name.endswith("url") else value),
             source=settings.source_of(name),
             default=_default(info.get_default()),
-            meaning=" ".join((info.description or "").split()),
+            meaning=meanings[name],
         )
         for name, info in fields_of(Settings)
         for value in (_value(values, name),)
@@ -42,15 +42,16 @@ def rows(settings: Settings) -> list[Row]:
 
 def markdown() -> str:
     """Return the page about all settings."""
-    lines = [_HEAD]
+    lines, meanings = [_HEAD], meanings_of(Settings)
     group = ""
     for name, info in fields_of(Settings):
         first = name.partition(".")[0] if "." in name else ""
         if first != group or len(lines) == 1:
             group = first
             lines += ["", f"## {group.capitalize() or 'General'}", *_meaning(group), *_TABLE]
-        meaning = " ".join((info.description or "").split())
-        lines.append(f"| `{name}` | `{environment_name(name)}` | {_shown(_default(info.get_default()))} | {meaning} |")
+        lines.append(
+            f"| `{name}` | `{environment_name(name)}` | {_shown(_default(info.get_default()))} | {meanings[name]} |"
+        )
     return "\n".join(lines) + "\n"
 
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 import contracts
 from contracts import Contract, UnreadableVersion
+from contracts.docstrings import field_texts
 from contracts.schemas import ALL, json_schema
 from tests.contracts.strategies import instances
 
@@ -109,8 +110,8 @@ def test_every_published_contract_explains_itself() -> None:
     silent = [
         f"{contract.__name__}.{name}"
         for contract in ALL
-        for name, info in contract.model_fields.items()
-        if not info.description and name not in ("by", "use", "skill", "arguments")
+        for name in contract.model_fields
+        if not field_texts(contract).get(name) and name not in ("by", "use", "skill", "arguments")
     ]
 
     assert [contract.__name__ for contract in ALL if not contract.__doc__] == []
@@ -150,3 +151,12 @@ def test_money_is_exact() -> None:
 
     assert contracts.Money.model_validate_json(total.model_dump_json()) == total
     assert json.loads(total.model_dump_json())["amount"] == "0.10"
+
+
+@each_contract
+def test_its_json_schema_says_what_stands_below_each_field(contract: type[Contract]) -> None:
+    schema = json_schema(contract)
+    properties = schema.get("$defs", {}).get(contract.__name__, schema)["properties"]
+    told = {info.alias or name: field_texts(contract).get(name) for name, info in contract.model_fields.items()}
+
+    assert {name: shown.get("description") for name, shown in properties.items()} == told

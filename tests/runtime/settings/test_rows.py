@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 
 from runtime.settings.load import Settings, load
-from runtime.settings.names import fields_of
+from runtime.settings.names import fields_of, meanings_of
 from runtime.settings.rows import markdown, rows
 
 
 def test_every_setting_has_a_meaning_that_ends_like_a_sentence() -> None:
-    for name, info in fields_of(Settings):
-        assert info.description, f"{name} says nothing about itself"
-        assert info.description.rstrip().endswith((".", ")")), name
+    meanings = meanings_of(Settings)
+    assert meanings.keys() == {name for name, _ in fields_of(Settings)}
+    for name, meaning in meanings.items():
+        assert meaning, f"{name} says nothing about itself"
+        assert meaning.endswith((".", ")")), name
 
 
 def test_rows_tell_value_source_and_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
