@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime
 from pathlib import Path
 
-import structlog
 from rich.text import Text
 
 from console.cli.exits import Exit
@@ -60,7 +60,7 @@ def _moment(value: object) -> str:
 
 def tell_unexpected(error: BaseException, output: Output, log: Path) -> Exit:
     """Put the traceback into the log and say where it is; return the exit code."""
-    structlog.get_logger("console").error("unexpected error", exc_info=error)
+    logging.getLogger("console").error("unexpected error", exc_info=error)
     message = output.say("error-unexpected", log=log)
     output.data({"error": {"code": "UNEXPECTED", "message": message, "facts": {"log": str(log)}}})
     if not output.as_json:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, cast
-
-import structlog
 
 from contracts import Json
 from runtime.canonical import clean, copy_of, sha256
@@ -27,7 +26,7 @@ from runtime.errors import CapabilityFailed, CapabilityTimeout, InvalidArguments
 from runtime.schema import Shape, json_schema_of, json_schema_of_parameters
 from runtime.settings.groups import EngineSettings
 
-_log = structlog.get_logger(__name__)
+_log = logging.getLogger(__name__)
 
 
 class Router:
@@ -213,7 +212,8 @@ def _output_shape(gives: str) -> Shape:
 
 
 def _stray(name: str, context: CallContext, error: Exception) -> CapabilityFailed:
-    _log.error("capability failed in a way it should not", use=name, step=context.step, key=context.key, exc_info=error)
+    facts = {"use": name, "step": context.step, "key": context.key}
+    _log.error("capability failed in a way it should not", extra=facts, exc_info=error)
     return CapabilityFailed(
         f"{name} failed: {type(error).__name__}: {clean(str(error))}. The log holds the whole of it.",
         use=name,

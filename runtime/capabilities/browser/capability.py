@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import logging
 import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 from weakref import WeakKeyDictionary
-
-import structlog
 
 from contracts import EvidenceItem, EvidenceKind, Json
 from runtime.canonical import clean, sha256
@@ -24,7 +23,7 @@ from runtime.capabilities.python_code import sandbox_of
 from runtime.errors import CapabilityFailed, InvalidArguments
 from runtime.settings.groups import BrowserSettings
 
-_log = structlog.get_logger(__name__)
+_log = logging.getLogger(__name__)
 _LARGEST_TEXT = 200_000
 _ACTING = ("text", "enter", "seen")
 _NOTICED = ("dialogs", "pop_ups", "downloads", "held_back", "refused")
@@ -75,7 +74,7 @@ class Browsers:
         except BrowserUnavailable as error:
             if not error.facts.get("ended"):
                 raise
-            _log.warning("a browser ended while it started and is started again", why=error.message)
+            _log.warning("a browser ended while it started and is started again", extra={"why": error.message})
         return await BrowserSession.start(sandbox, self.sites, self.settings, found)
 
     async def close(self) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from typing import Any
-
-import structlog
 
 from contracts import ErrorCategory
 from runtime.canonical import sha256, to_bytes
@@ -20,7 +19,7 @@ from runtime.errors import CapabilityFailed, CapabilityTimeout, InvalidArguments
 from runtime.ledger.port import NewEvent
 from runtime.model.port import ModelAnswer, ModelRequest, ToolCall
 
-_log = structlog.get_logger(__name__)
+_log = logging.getLogger(__name__)
 
 
 class IterationLimit(SiliconError):
@@ -127,7 +126,7 @@ async def _bounded(talk: Talk, request: ModelRequest) -> ModelAnswer:
                 f"The model took longer than {limit_s:g} s in step {talk.step.id} and was stopped.",
                 step=talk.step.id, timeout_s=limit_s,
             ) from None  # fmt: skip
-        _log.error("model failed in a way it should not", step=talk.step.id, exc_info=error)
+        _log.error("model failed in a way it should not", extra={"step": talk.step.id}, exc_info=error)
         raise CapabilityFailed(
             f"The model of step {talk.step.id} failed: {type(error).__name__}: {error}. The log holds the whole of it.",
             step=talk.step.id, kind=type(error).__name__,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 
 from runtime.settings.groups import LogSettings
 from runtime.telemetry.context import working_on
@@ -25,7 +24,6 @@ def log(tmp_path: Path) -> Iterator[Path]:
     for handler in [each for each in root.handlers if each not in before]:
         root.removeHandler(handler)
         handler.close()
-    structlog.reset_defaults()
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -39,7 +37,7 @@ def test_nothing_is_created_before_the_first_line(log: Path) -> None:
 
 def test_a_line_carries_the_facts_of_the_work_in_progress(log: Path) -> None:
     with working_on(trace_id="t1", execution="execution/1"), working_on(step="measure"):
-        structlog.get_logger("runtime.engine").info("step finished", seconds=0.5)
+        logging.getLogger("runtime.engine").info("step finished", extra={"seconds": 0.5})
 
     (line,) = lines(log)
     assert line["event"] == "step finished"
@@ -60,7 +58,7 @@ def test_a_traceback_is_kept_without_the_secrets_in_it(log: Path) -> None:
     try:
         raise RuntimeError("cannot reach mysql://root:hunter22@db/x")
     except RuntimeError:
-        structlog.get_logger("console").exception("unexpected")
+        logging.getLogger("console").exception("unexpected")
 
     (line,) = lines(log)
     assert "Traceback" in line["exception"]
@@ -68,7 +66,7 @@ def test_a_traceback_is_kept_without_the_secrets_in_it(log: Path) -> None:
 
 
 def test_lines_below_the_level_are_not_written(log: Path) -> None:
-    structlog.get_logger("runtime.x").debug("quiet")
+    logging.getLogger("runtime.x").debug("quiet")
 
     assert not log.exists()
 
@@ -76,7 +74,7 @@ def test_lines_below_the_level_are_not_written(log: Path) -> None:
 def test_the_file_is_put_aside_when_it_is_full(tmp_path: Path, log: Path) -> None:
     path = start_logs(LogSettings(level="INFO", file_mib=1, files=1), tmp_path / "small")
     for number in range(12):
-        structlog.get_logger("runtime.x").info("line", number=number, text="x" * 100_000)
+        logging.getLogger("runtime.x").info("line", extra={"number": number, "text": "x" * 100_000})
 
     assert path.with_name("log.jsonl.1").exists()
     assert path.stat().st_size < 1024 * 1024
@@ -86,4 +84,4 @@ def test_a_log_that_cannot_be_written_does_not_stop_the_work(tmp_path: Path, log
     (tmp_path / "file").write_text("")
     start_logs(LogSettings(file=str(tmp_path / "file" / "log.jsonl")), tmp_path)
 
-    structlog.get_logger("runtime.x").warning("lost")
+    logging.getLogger("runtime.x").warning("lost")
