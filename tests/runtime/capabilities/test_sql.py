@@ -189,7 +189,7 @@ async def test_a_query_out_of_time_stops_working(folder: Path) -> None:
     with pytest.raises(CapabilityTimeout, match=r"took longer than 0\.2 s"):
         await ask(folder, LONG, settings={"timeout_s": 0.2})
 
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
 
 
 async def test_a_cancelled_query_stops_working(folder: Path) -> None:
