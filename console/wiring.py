@@ -158,7 +158,7 @@ class Wired:
     ) -> Engine:
         approval = ApprovalGate(
             self.approvals,
-            PolicyBook(self._rules()),
+            lambda: PolicyBook(self._rules()),
             self.organisation.approvals,
             say_in=say_in,
             clock=self.clock,

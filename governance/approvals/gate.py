@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from contracts import CardId, CardKind, Outcome
 from governance.approvals.card import CardView, Use
@@ -32,12 +32,17 @@ class ApprovalGate:
     def __init__(
         self,
         gateway: ApprovalGateway,
-        policies: PolicyBook,
+        policies: Callable[[], PolicyBook],
         rules: Mapping[str, ApprovalRule],
         *,
         say_in: SayIn,
         clock: Clock,
     ) -> None:
+        """Stand there.
+
+        Args:
+            policies: gives those that hold now; asked for at each effect, so that work without any pays nothing.
+        """
         self._gateway = gateway
         self._policies = policies
         self._rules = rules
@@ -51,7 +56,7 @@ class ApprovalGate:
         step raised earlier, answer for it where they cover it; otherwise a person is asked. Authorise again when the
         commit of the intent meets a VersionConflict on the card: another action of it was used at the same time.
         """
-        breach = self._policies.violated_by(PolicyRequest.of(request))
+        breach = self._policies().violated_by(PolicyRequest.of(request))
         if breach is not None:
             return Refused(
                 "POLICY_VIOLATED", f"The rule {breach.policy.name} forbids {request.spec.name}: {breach.why}."

@@ -38,7 +38,7 @@ def gate(gateway: ApprovalGateway, clock: HandClock) -> ApprovalGate:
 
 
 def gate_with(gateway: ApprovalGateway, clock: HandClock, rules: Any = RULES) -> ApprovalGate:
-    return ApprovalGate(gateway, PolicyBook([CHEAP]), rules, say_in=lambda _: say, clock=clock)
+    return ApprovalGate(gateway, lambda: PolicyBook([CHEAP]), rules, say_in=lambda _: say, clock=clock)
 
 
 async def approved(store: SqlStore, gateway: ApprovalGateway, *actions: Any, **fields: Any) -> DecisionCard:

@@ -25,7 +25,7 @@ async def test_of_three_cards_exactly_the_approved_call_runs_with_its_own_argume
 ) -> None:
     world = World(sqlite_store, clock, Tool("pay", lambda a, c: {"paid": a["to"]}, Effect.IRREVERSIBLE))
     world.model = PlayedModel(calls(*(("pay", {"to": who}) for who in ("ann", "bob", "cid"))), done(n=1))
-    world.gate = ApprovalGate(gateway, PolicyBook([]), RULES, say_in=lambda _: say, clock=clock)  # type: ignore[assignment]
+    world.gate = ApprovalGate(gateway, lambda: PolicyBook([]), RULES, say_in=lambda _: say, clock=clock)  # type: ignore[assignment]
     order = world.order(PAY).model_copy(update={"organisation": ORGANISATION, "requested_by": "robin"})
     cards = [CardId(each) for each in (await world.run(order)).waiting_for]
     for card_id in cards:
