@@ -6,18 +6,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
+from typing import Any
 
 from cluster.control_plane import ControlPlane
 from cluster.engines import EngineFactory, Engines, StepEngine
-from cluster.errors import SlotLost
+from cluster.errors import SandboxBroken, SlotLost
 from cluster.evidence import with_evidence
 from cluster.resident import Resident
 from cluster.sandbox.folders import remove_folder
 from cluster.sandbox.port import SandboxDriver
 from cluster.sandbox.processes import kill_strays_of
 from cluster.slot import HeldSlot
+from cluster.warm import WarmSlots
 from cluster.workspaces import OrderFiles
 from contracts import OrderId, StatusReport, TaskOrder
 from runtime.capabilities.port import Sandbox
@@ -26,6 +29,10 @@ from runtime.errors import LedgerUnavailable, StaleWriter
 from runtime.ledger.grip import Grip
 from runtime.ledger.port import Lease, Store
 from runtime.settings import ClusterSettings, FileSettings, SlotSettings
+
+_LOOK_S = 5.0
+"""How often is looked at least whether slots that are kept ready still are."""
+_log = logging.getLogger(__name__)
 
 DriverFor = Callable[[int], SandboxDriver]
 """Returns the sandbox driver of a slot, by its number on the node."""
@@ -58,9 +65,13 @@ class Bridge:
         self._clock = clock
         self._settings = settings
         self._files = files or FileSettings()
+        cluster = cluster or ClusterSettings()
+        self._warm = WarmSlots(
+            control_plane, driver_for, home / "slots", count=cluster.prewarm, every_s=min(cluster.beat_s, _LOOK_S)
+        )
         self._resident = Resident(
-            control_plane, self.run, engines, clock=clock, settings=cluster or ClusterSettings(),
-            allocate_s=settings.allocate_s,
+            control_plane, self.run, engines, clock=clock, settings=cluster, allocate_s=settings.allocate_s,
+            freed=self._warm.wake,
         )  # fmt: skip
 
     async def serve(self, entered: Callable[[], None] = lambda: None, *, for_all: bool = True) -> None:
@@ -68,9 +79,14 @@ class Bridge:
 
         It says every `cluster.beat_s` that it lives and looks for orders all the time. When it is cancelled, orders in
         progress are given back and go on elsewhere from their last finished step. `entered` is called once others can
-        see the node. Without `for_all` it carries out only what this process submitted.
+        see the node. Without `for_all` it carries out only what this process submitted. Meanwhile it keeps
+        `cluster.prewarm` free slots ready.
         """
-        await self._resident.serve(entered, for_all=for_all)
+        warming = asyncio.create_task(self._warm.keep(), name="keeps slots ready")
+        try:
+            await self._resident.serve(entered, for_all=for_all)
+        finally:
+            await _cancel(warming)
 
     @property
     def working_on(self) -> frozenset[OrderId]:
@@ -91,6 +107,7 @@ class Bridge:
     async def release(self, held: HeldSlot) -> None:
         """Give back a slot that was taken beside the queue, and begin what waited for it."""
         self._resident.begin(await self._control_plane.release(held))
+        self._warm.wake()
 
     async def drain(self, within_s: float) -> None:
         """Take no more of others' orders, and give those in progress back as their steps end; see `Resident.drain`."""
@@ -101,42 +118,51 @@ class Bridge:
         await self._resident.close()
 
     async def run(self, order: TaskOrder, held: HeldSlot, engine_for: EngineFactory) -> StatusReport:
-        """Return the report of the order, with its evidence; the slot's folder is gone afterwards.
+        """Return the report of the order, with its evidence; the slot is recycled afterwards, whatever became of it.
+
+        Each order has a folder and processes that nobody had before: those that wait in a warm slot, or new ones. They
+        end with it, and what cannot be ended or removed then is before the slot's next order begins.
 
         Raises:
             SlotLost: the lease ran out or went to somebody else; the run was cancelled, the ledger has what was done.
         """
-        driver = self._driver_for(held.index)
-        slots, slot = self._home / "slots", held.allocation.slot_id.ulid
-        await asyncio.to_thread(_clear, slots / slot)
-        sandbox = await driver.open(slots / f"{slot}-{held.allocation.fence}")
-        try:
-            report = await self._run_while_held(order, held, sandbox, engine_for)
-        finally:
-            await asyncio.shield(driver.close(sandbox))
-        try:
-            return await with_evidence(order, report, store=self._store, clock=self._clock, leases=(held.lease,))
-        except StaleWriter:
-            await self._renew_or_lost(order, held)  # emptying the folder took longer than the lease
-            raise
-
-    async def _run_while_held(
-        self, order: TaskOrder, held: HeldSlot, sandbox: Sandbox, engine_for: EngineFactory
-    ) -> StatusReport:
         grip = self._grip(held)
-        engine = engine_for((held.lease,), grip.still_held)
-        work = asyncio.create_task(self._carry_out(order, held, sandbox, engine))
-        heartbeat = asyncio.create_task(self._keep_alive(grip))
+        heartbeat = asyncio.create_task(self._keep_alive(grip))  # making room for the order can take long, too
+        work = asyncio.create_task(self._in_slot(order, held, engine_for, grip))
         try:
             await asyncio.wait({work, heartbeat}, return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
                 raise _lost(order, held)
-            return await work
+            report = await work
         except StaleWriter:
             await self._renew_or_lost(order, held)
             raise  # it was another of the order's leases: somebody else runs the execution now
         finally:
             await _cancel(work, heartbeat)
+        try:
+            return await with_evidence(order, report, store=self._store, clock=self._clock, leases=(held.lease,))
+        except StaleWriter:
+            await self._renew_or_lost(order, held)
+            raise
+
+    async def _in_slot(
+        self, order: TaskOrder, held: HeldSlot, engine_for: EngineFactory, grip: Grip
+    ) -> StatusReport:  # fmt: skip
+        """Make room for the order, have it done there, and recycle the slot."""
+        driver = self._driver_for(held.index)
+        slots, slot = self._home / "slots", held.allocation.slot_id.ulid
+        ready = await self._warm.take(held)
+        try:
+            await asyncio.to_thread(_clear, slots / slot, None if ready is None else ready.folder)
+            sandbox = ready or await driver.open(slots / f"{slot}-{held.allocation.fence}")
+        except BaseException:
+            if ready is not None:
+                await _to_the_end(_recycle(driver, ready))
+            raise
+        try:
+            return await self._carry_out(order, held, sandbox, engine_for((held.lease,), grip.still_held))
+        finally:
+            await _to_the_end(_recycle(driver, sandbox))
 
     async def _carry_out(
         self, order: TaskOrder, held: HeldSlot, sandbox: Sandbox, engine: StepEngine
@@ -173,11 +199,29 @@ class Bridge:
             raise _lost(order, held) from error
 
 
-def _clear(slot: Path) -> None:
-    """End and remove what earlier holders of a slot left behind when their process was killed."""
-    left = list(slot.parent.glob(f"{slot.name}-*"))
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Return when the work is done; cancelled meanwhile, only then."""
+    doing = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        await asyncio.wait({doing})
+        raise
+
+
+async def _recycle(driver: SandboxDriver, sandbox: Sandbox) -> None:
+    """Empty a slot. An order that is done stays done where that fails: nobody begins here before it worked."""
+    try:
+        await driver.close(sandbox)
+    except (OSError, SandboxBroken):
+        _log.exception("the slot %s could not be emptied; that is tried again before its next order", sandbox.folder)
+
+
+def _clear(slot: Path, ready: Path | None) -> None:
+    """End and remove what earlier holders of a slot left behind, all but the folder that is `ready` for this one."""
+    left = [folder for folder in slot.parent.glob(f"{slot.name}-*") if folder != ready]
     if left:
-        kill_strays_of(slot)
+        kill_strays_of(slot, spare=ready)
     for folder in left:
         remove_folder(folder)
 

@@ -57,14 +57,16 @@ class Resident:
 
     def __init__(
         self, plane: ControlPlane, carry_out: CarryOut, engines: Engines | None, *, clock: Clock,
-        settings: ClusterSettings, allocate_s: float,
+        settings: ClusterSettings, allocate_s: float, freed: Callable[[], None] = lambda: None,
     ) -> None:  # fmt: skip
+        """Take what carries orders out; `freed` hears when one is over and has given its slot back."""
         self._plane = plane
         self._carry_out = carry_out
         self._engines = engines
         self._clock = clock
         self._settings = settings
         self._allocate_s = allocate_s
+        self._freed = freed
         self._waiting: dict[OrderId, _Waiting] = {}
         self._working: dict[OrderId, _Work] = {}
         self._for_all = False
@@ -265,6 +267,7 @@ class Resident:
             if self._working.get(order_id) is not None and self._working[order_id].held is held:
                 del self._working[order_id]
             self._begin(following)
+            self._freed()
 
     async def _carried_out(self, accepted: Accepted) -> Sequence[Accepted]:
         order_id, held = accepted.order_id, accepted.held

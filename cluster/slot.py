@@ -40,6 +40,10 @@ class Node:
         """Name of the lease of one slot."""
         return lease_name(self.node_id, index)
 
+    def warm_name(self, index: int) -> str:
+        """Name of the lease that says who keeps a slot ready for its next order."""
+        return f"warm/{self.node_id.ulid}/{index}"
+
     def user_of(self, index: int) -> int:
         """Return the number of a slot's own user among those of all nodes, so that nodes of one machine share none.
 
@@ -60,6 +64,8 @@ class HeldSlot:
     index: int
     allocation: SlotAllocation
     lease: Lease
+    follows: int = -1
+    """Fence of the slot's last lease for somebody else; 0 where there was none, -1 where that is not known."""
 
 
 def lease_name(node_id: NodeId, index: int) -> str:

@@ -45,10 +45,13 @@ class Clustering:
         for node in nodes:
             for index in range(node.slots):
                 order = held.get((node.node_id, index))
-                told = (None,) * 4 if order is None else (
-                    order.order_id, order.execution_id, order.organisation, order.since
+                row = SlotRow(node.node_id, index, warm=order is None and index in node.warm)
+                rows.append(
+                    row if order is None else replace(
+                        row, order_id=order.order_id, execution_id=order.execution_id, organisation=order.organisation,
+                        since=order.since,
+                    )
                 )  # fmt: skip
-                rows.append(SlotRow(node.node_id, index, *told))
         return rows
 
     async def close_node(self, node_id: NodeId, state: NodeState, *, by: Principal | None = None) -> NodeRow:
@@ -105,7 +108,7 @@ def _node_row(standing: NodeStanding) -> NodeRow:
     state = NodeState.LOST if standing.lost else NodeState(standing.closed.name.lower())
     return NodeRow(
         node.node_id, state, node.labels, node.driver, node.cannot_enforce, node.slots, standing.taken,
-        standing.runners, standing.beat_at, standing.pulled_at,
+        standing.runners, standing.beat_at, standing.pulled_at, standing.warm,
     )  # fmt: skip
 
 

@@ -50,6 +50,8 @@ class NodeRow:
     """Last sign of life; None for a lost node."""
     pulled_at: datetime | None
     """When it last looked for orders."""
+    warm: frozenset[int] = frozenset()
+    """Free slots that are kept ready for the next orders, by number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,13 @@ class SlotRow:
 
     node_id: NodeId
     slot: int
-    order_id: OrderId | None
+    order_id: OrderId | None = None
     """None while it is free."""
-    execution_id: ExecutionId | None
-    organisation: str | None
-    since: datetime | None
+    execution_id: ExecutionId | None = None
+    organisation: str | None = None
+    since: datetime | None = None
+    warm: bool = False
+    """Whether it is free, and kept ready for the next order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cluster.control_plane.faults import lost_report, no_node_fits, queue_full
 from cluster.control_plane.matcher import Wants, fits
 from cluster.control_plane.port import Accepted, Entered, Seen
 from cluster.control_plane.round import Placed, Round, Rules
-from cluster.control_plane.rows import Decoder, InHand, order_from
+from cluster.control_plane.rows import WARM, Decoder, InHand, order_from, warm_slots
 from cluster.control_plane.stages import Closed, Move, Stage, stage_after
 from cluster.control_plane.statements import Statements
 from cluster.slot import HeldSlot, Node, allocation_of
@@ -19,7 +19,7 @@ from runtime.canonical import to_bytes
 from runtime.clock import Clock
 from runtime.errors import StaleWriter
 from runtime.executor.holder import is_gone
-from runtime.ledger.leases import acquire, holds, release
+from runtime.ledger.leases import RELEASED, acquire, holds, release
 from runtime.ledger.port import Lease
 from runtime.ledger.rows import time_to_number
 from runtime.ledger.transaction import Transaction
@@ -54,19 +54,43 @@ class Jobs:
         self._clock = clock
         self._decode = Decoder()
 
-    def take(self, transaction: Transaction, order: TaskOrder, node: Node) -> HeldSlot | None:
-        """Take a slot of the node for the order, when nobody waits and the node is open."""
+    def take(self, transaction: Transaction, order: TaskOrder, node: Node, warm: Collection[int]) -> HeldSlot | None:
+        """Take a slot of the node for the order, a warm one first, when nobody waits and the node is open."""
         if transaction.one(self._sql.any_queued) is not None:
             return None
         closed = transaction.one(self._sql.closed, node.node_id)
         if closed is not None and closed[0] != Closed.OPEN:
             return None
-        index = self._free_slot(transaction, node)
+        index = self._free_slot(transaction, node, warm)
         if index is None:
             return None
         holder = f"{self._me}/{order.order_id}"
         lease = acquire(transaction, node.lease_name(index), holder, self._rules.lease_s, self._clock.now())
-        return None if lease is None else HeldSlot(index, allocation_of(node, index, order.order_id, lease), lease)
+        if lease is None:
+            return None
+        return HeldSlot(index, allocation_of(node, index, order.order_id, lease), lease, follows=lease.fence - 1)
+
+    def warm(self, transaction: Transaction, node: Node, ready: Collection[int]) -> Mapping[int, int]:
+        """Say which slots of the node this process keeps ready; return those that may be, see the port."""
+        now = self._clock.now()
+        for index in range(node.slots):
+            name = node.warm_name(index)
+            if index in ready:
+                acquire(transaction, name, self._me, self._rules.lost_s, now)
+            else:
+                row = transaction.one(transaction.statements.lease, name)
+                if row is not None and row[1] == self._me:
+                    release(transaction, Lease(name, self._me, row[2], now), now)
+        closed = transaction.one(self._sql.closed, node.node_id)
+        if closed is not None and closed[0] != Closed.OPEN:
+            return {}
+        rows = [transaction.one(transaction.statements.lease, node.lease_name(index)) for index in range(node.slots)]
+        kept = warm_slots(transaction.all(self._sql.slots, *WARM, time_to_number(now))).get(node.node_id, {})
+        return {
+            index: 0 if row is None else row[2]
+            for index, row in enumerate(rows)
+            if (row is None or row[1] == RELEASED) and kept.get(index, self._me) == self._me
+        }
 
     def enter(self, transaction: Transaction, entry: Entry, leases: Sequence[Lease]) -> Entered:
         """Put an order into the queue, or take over its place there."""
@@ -169,14 +193,14 @@ class Jobs:
             self._me, "", "", -1, 0, entry.losses, at, entry.data, None,
         )  # fmt: skip
 
-    def _free_slot(self, transaction: Transaction, node: Node) -> int | None:
+    def _free_slot(self, transaction: Transaction, node: Node, warm: Collection[int]) -> int | None:
         now = self._clock.now()
         low, high = node.lease_name(0).rpartition("/")[0] + "/", node.lease_name(0).rpartition("/")[0] + "0"
         held = {row[0]: row for row in transaction.all(self._sql.slots, low, high, time_to_number(now))}
         names = [node.lease_name(index) for index in range(node.slots)]
-        free = next((index for index, name in enumerate(names) if name not in held), None)
-        if free is not None:
-            return free
+        free = [index for index, name in enumerate(names) if name not in held]
+        if free:
+            return min(free, key=lambda index: (index not in warm, index))
         for index, name in enumerate(names):  # a process of this machine that was killed holds nothing
             _, holder, fence = held[name]
             if is_gone(holder):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -69,6 +69,8 @@ class NodeStanding:
     """Slots that are held."""
     runners: int
     """Processes that serve it and live."""
+    warm: frozenset[int] = frozenset()
+    """Free slots that are kept ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,16 @@ class ControlPlane(Protocol):
 
     async def renew(self, held: HeldSlot) -> HeldSlot:
         """Prolong the lease of a slot; raise StaleWriter when it belongs to somebody else now."""
+        ...
+
+    async def warm(self, ready: Collection[int]) -> Mapping[int, int]:
+        """Say which free slots of the own node this process keeps ready now, and return those that it may.
+
+        They are preferred for orders until it says otherwise, or gives no sign of life. The answer tells the fence of
+        each slot's last lease, 0 where there was none: what is made ready now is for the lease that follows that one
+        (`HeldSlot.follows`), for with any other somebody had the slot in between. Slots that another process keeps
+        ready, or whose holder never gave them back, are not among them; none is when the node is closed.
+        """
         ...
 
     async def release(self, held: HeldSlot) -> Sequence[Accepted]:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from cluster.control_plane.matcher import Head, Offer, Wants, choose_next, turn_of
-from cluster.control_plane.rows import Decoder, InHand, Runner
+from cluster.control_plane.rows import WARM, Decoder, InHand, Runner, warm_slots
 from cluster.control_plane.stages import Closed, Move, Stage, stage_after
 from cluster.control_plane.statements import Statements
 from cluster.slot import HeldSlot, Node, allocation_of
@@ -142,7 +142,9 @@ class Round:
                 node = self.nodes[each.node][0]
                 lease = acquire(self._transaction, each.lease_name, holder, self._rules.lease_s, self._now)
                 if lease is not None:  # under a new fence: whoever assigned it may not have been the last to hold it
-                    found.append(self._begin(each.order_id, each.submitter, node, each.slot, lease))
+                    found.append(
+                        self._begin(each.order_id, each.submitter, node, each.slot, lease, follows=each.fence - 1)
+                    )
         return found
 
     def in_hand(self) -> list[InHand]:
@@ -190,6 +192,7 @@ class Round:
     def _offers(self) -> list[Offer]:
         """Return the nodes that take orders, with what is free there."""
         pulling = [runner for runner in self.runners if self.pulls(runner)]
+        warm = warm_slots(self._transaction.all(self._sql.slots, *WARM, self._at))
         offers = []
         for name, (node, closed) in self.nodes.items():
             here = [runner for runner in pulling if runner.node == name]
@@ -198,7 +201,8 @@ class Round:
             free = [index for index in range(node.slots) if node.lease_name(index) not in self.held]
             for_all = max((each for each in here if each.for_all), key=lambda each: each.pulled_at, default=None)
             own = frozenset(each.name for each in here)
-            offers.append(Offer(node, free, None if for_all is None else for_all.name, own))
+            ready = [index for index, holder in warm.get(name, {}).items() if holder in own]
+            offers.append(Offer(node, free, None if for_all is None else for_all.name, own, ready))
         return offers
 
     def _heads(self) -> dict[str, Head]:
@@ -238,16 +242,19 @@ class Round:
         assert runner is not None, "only nodes with somebody to carry it out are chosen"
         self.held[lease.name] = lease.holder, lease.fence
         if runner == self._me:
-            return self._begin(OrderId(head.order_id), head.submitter, offer.node, index, lease)
+            order_id, follows = OrderId(head.order_id), lease.fence - 1
+            return self._begin(order_id, head.submitter, offer.node, index, lease, follows=follows)
         placed = (int(Stage.ASSIGNED), runner, offer.node.node_id, index, lease.fence, self._at, head.order_id)
         self._transaction.run(self._sql.place, *placed)
         return Placed(OrderId(head.order_id), head.submitter, runner, _held(offer.node, index, head.order_id, lease))
 
-    def _begin(self, order_id: OrderId, submitter: str, node: Node, index: int, lease: Lease) -> Placed:
+    def _begin(
+        self, order_id: OrderId, submitter: str, node: Node, index: int, lease: Lease, *, follows: int
+    ) -> Placed:  # fmt: skip
         begun = (int(Stage.RUNNING), self._me, node.node_id, index, lease.fence, self._at, order_id)
         self._transaction.run(self._sql.place, *begun)
         self.held[lease.name] = lease.holder, lease.fence
-        return Placed(order_id, submitter, self._me, _held(node, index, order_id, lease))
+        return Placed(order_id, submitter, self._me, _held(node, index, order_id, lease, follows))
 
     def _free(self, order: InHand) -> None:
         """Take the slot from an order: whoever still works there can store nothing more."""
@@ -278,5 +285,5 @@ class Round:
         return time_to_number(self._now - timedelta(seconds=seconds))
 
 
-def _held(node: Node, index: int, order_id: str, lease: Lease) -> HeldSlot:
-    return HeldSlot(index, allocation_of(node, index, OrderId(order_id), lease), lease)
+def _held(node: Node, index: int, order_id: str, lease: Lease, follows: int = -1) -> HeldSlot:
+    return HeldSlot(index, allocation_of(node, index, OrderId(order_id), lease), lease, follows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self
@@ -13,8 +13,11 @@ from cluster.control_plane.stages import Stage
 from cluster.slot import Node, lease_name
 from contracts import NodeId, OrderId, TaskOrder
 from runtime.canonical import to_bytes
+from runtime.executor.holder import is_gone
 
 _KNOWN = 1_024
+WARM = ("warm/", "warm0")
+"""Between these lie the names of the leases that say which slots are kept ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,20 @@ class InHand:
         _, stage, submitter, runner, node, slot, fence, losses, report = row
         stored = None if report is None else bytes(report)
         return cls(OrderId(order_id), Stage(stage), submitter, runner, node, slot, fence, losses, report=stored)
+
+
+def warm_slots(rows: Iterable[Sequence[Any]]) -> dict[str, dict[int, str]]:
+    """Return which slots are kept ready, of each node, and by which process; of one that is gone, none is.
+
+    Args:
+        rows: name, holder and fence of the leases `WARM`.
+    """
+    found: dict[str, dict[int, str]] = {}
+    for name, holder, _ in rows:
+        if not is_gone(holder):
+            _, node, index = name.split("/")
+            found.setdefault(f"{NodeId.KIND}/{node}", {})[int(index)] = holder
+    return found
 
 
 class Decoder:

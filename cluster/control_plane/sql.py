@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -46,6 +47,7 @@ class SqlControlPlane:
         self._clock = clock
         self._lease_s = slot.lease_s
         self._most_queued = cluster.queue
+        self._ready: frozenset[int] = frozenset()
         self._rules = Rules(slot.lease_s, cluster.lost_s, cluster.accept_s)
         sql = Statements(store.database.engine.dialect)
         self._registry = Registry(sql)
@@ -69,7 +71,7 @@ class SqlControlPlane:
         node = self.node
         if node is None or not fits(node, self._wants(order)):
             return None
-        taking = asyncio.ensure_future(self._write(lambda tx: self._jobs.take(tx, order, node)))
+        taking = asyncio.ensure_future(self._write(lambda tx: self._jobs.take(tx, order, node, self._ready)))
         try:
             return await asyncio.shield(taking)
         except asyncio.CancelledError:  # cancelled while the lease was on its way: nobody would give it back
@@ -136,7 +138,15 @@ class SqlControlPlane:
         """Prolong the lease; raise StaleWriter when the slot belongs to somebody else now."""
         lease = await self._store.leases.renew(held.lease, self._lease_s)
         allocation = held.allocation.model_copy(update={"lease_expires_at": lease.expires_at})
-        return HeldSlot(held.index, allocation, lease)
+        return replace(held, allocation=allocation, lease=lease)
+
+    async def warm(self, ready: Collection[int]) -> Mapping[int, int]:
+        """Say which slots of the own node this process keeps ready; return those that may be, see the port."""
+        node = self.node
+        if node is None:
+            raise ValueError("a process without a node keeps no slot ready")
+        self._ready = frozenset(ready)
+        return await self._write(lambda tx: self._jobs.warm(tx, node, self._ready))
 
     async def release(self, held: HeldSlot) -> Sequence[Accepted]:
         """Give back a slot that was taken without the queue, and return what comes next here."""

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, case, func, select
 
 from cluster.control_plane.port import NodeStanding, OrderStanding
 from cluster.control_plane.round import Rules
-from cluster.control_plane.rows import Runner, node_from
+from cluster.control_plane.rows import WARM, Runner, node_from, warm_slots
 from cluster.control_plane.stages import Closed, Stage
 from cluster.slot import Node, lease_name
 from contracts import ExecutionId, NodeId, OrderId
@@ -63,6 +63,7 @@ def glance(connection: Connection, now: datetime, rules: Rules, me: str) -> Glan
 def nodes(connection: Connection, now: datetime, rules: Rules, me: str) -> list[NodeStanding]:
     """Return the nodes there are, and those that were there lately."""
     held, living = _held(connection, now), _living(connection, now, rules, me)
+    warm = warm_slots((name, holder, fence) for name, (holder, fence) in _held(connection, now, WARM).items())
     found = []
     for node, closed in _nodes(connection).values():
         here = [each for each in living if each.node == node.node_id]
@@ -75,6 +76,7 @@ def nodes(connection: Connection, now: datetime, rules: Rules, me: str) -> list[
                 pulled_at=_moment(max((each.pulled_at for each in here), default=0)),
                 taken=sum(node.lease_name(index) in held for index in range(node.slots)),
                 runners=len(here),
+                warm=frozenset(each for each in warm.get(node.node_id, ()) if node.lease_name(each) not in held),
             )
         )
     return sorted(found, key=lambda each: each.node.node_id)
@@ -150,9 +152,11 @@ def order_in(holder: str) -> OrderId | None:
     return OrderId(f"{kind}/{ulid}") if kind == OrderId.KIND else None
 
 
-def _held(connection: Connection, now: datetime) -> Mapping[str, tuple[str, int]]:
+def _held(
+    connection: Connection, now: datetime, names: tuple[str, str] = ("slot/", "slot0")
+) -> Mapping[str, tuple[str, int]]:
     query = select(leases.c.name, leases.c.holder, leases.c.fence).where(
-        leases.c.name >= "slot/", leases.c.name < "slot0", leases.c.holder != RELEASED,
+        leases.c.name >= names[0], leases.c.name < names[1], leases.c.holder != RELEASED,
         leases.c.expires_at > time_to_number(now),
     )  # fmt: skip
     return {name: (holder, fence) for name, holder, fence in connection.execute(query)}

@@ -30,9 +30,12 @@ def kill_strays(mark: str, uid: int | None, since: float) -> int:
     return _kill(lambda: strays(mark, uid, since))
 
 
-def kill_strays_of(slot: Path) -> int:
-    """Kill every program that still runs in a folder of this slot, `SLOT-FENCE`, and return how many there were."""
-    return _kill(lambda: _in_folder(f"{slot}-"))
+def kill_strays_of(slot: Path, *, spare: Path | None = None) -> int:
+    """Kill every program that still runs in a folder of this slot, `SLOT-…`, and return how many there were.
+
+    `spare` is the one folder in which something may run.
+    """
+    return _kill(lambda: _in_folder(f"{slot}-", spare))
 
 
 def _kill(find: Callable[[], Iterator[psutil.Process]]) -> int:
@@ -85,13 +88,14 @@ def strays(mark: str, uid: int | None, since: float) -> Iterator[psutil.Process]
                 yield process
 
 
-def _in_folder(start: str) -> Iterator[psutil.Process]:
+def _in_folder(start: str, spare: Path | None) -> Iterator[psutil.Process]:
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             if process.status() == psutil.STATUS_ZOMBIE:
                 continue
             environment = process.environ()
-            if MARK in environment and environment.get("HOME", "").startswith(start):
+            home = environment.get("HOME", "")
+            if MARK in environment and home.startswith(start) and home != str(spare):
                 yield process
 
 

@@ -9,6 +9,7 @@ import signal
 import time
 from asyncio.subprocess import Process
 from dataclasses import dataclass, field
+from typing import Self
 
 from cluster.errors import SandboxBroken
 from cluster.sandbox.cell import Cell
@@ -56,12 +57,46 @@ class Watch:
         self.stop.set()
 
 
-class Program:
-    """A script to run once."""
+class Interpreter:
+    """A process that waits in the slot for the one script that it will run."""
 
-    def __init__(self, cell: Cell, grants: Grants) -> None:
+    def __init__(self, begun: Started, answers: int) -> None:
+        self.begun = begun
+        self.answers = answers
+        """Descriptor from which the answer is read."""
+
+    @classmethod
+    async def start(cls, cell: Cell, grants: Grants) -> Self:
+        """Start it; nothing of an order is in it yet. Raise SandboxBroken when it cannot be started."""
+        reading, writing = os.pipe()
+        try:
+            return cls(await start(cell, grants, answer=writing), reading)
+        except BaseException:
+            os.close(reading)
+            raise
+        finally:
+            os.close(writing)
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is still there."""
+        return self.begun.process.returncode is None
+
+    async def end(self) -> None:
+        """End it with all it started."""
+        try:
+            await asyncio.shield(self.begun.end())
+        finally:
+            os.close(self.answers)
+
+
+class Program:
+    """A script to run once, in an interpreter of its own: a fresh one, or one that has waited for it."""
+
+    def __init__(self, cell: Cell, grants: Grants, ready: Interpreter | None = None) -> None:
         self._cell = cell
         self._grants = grants
+        self._ready = ready
 
     async def run(self, script: str, inputs: bytes, *, wall_s: float) -> SandboxResult:
         """Return how it ended; whatever happens, nothing of it runs afterwards.
@@ -72,19 +107,13 @@ class Program:
         began, limits = time.monotonic(), self._cell.settings
         watch = Watch(limits.output_kib * 1_024, limits.result_kib * 1_024)
         source = script.encode()
-        reading, writing = os.pipe()
+        interpreter = self._ready or await Interpreter.start(self._cell, self._grants)
+        begun = interpreter.begun
         try:
-            try:
-                asked = {"script_bytes": len(source)}
-                begun = await start(self._cell, asked, self._grants, wall_s=wall_s, answer=writing)
-            finally:
-                os.close(writing)
-            try:
-                await _watch(begun, watch, reading, begun.head + source + inputs, wall_s=wall_s)
-            finally:
-                await asyncio.shield(begun.end())
+            head = await begun.head({"script_bytes": len(source)}, wall_s=wall_s)
+            await _watch(begun, watch, interpreter.answers, head + source + inputs, wall_s=wall_s)
         finally:
-            os.close(reading)
+            await interpreter.end()
         return _result(begun, watch, time.monotonic() - began)
 
 

@@ -19,12 +19,12 @@ _KEPT = 64 * 1_024
 class ResidentProgram:
     """One program with a watcher of its own, which ends it and tells how it ended."""
 
-    def __init__(self, begun: Started, *, wall_s: float | None) -> None:
+    def __init__(self, begun: Started, head: bytes, *, wall_s: float | None) -> None:
         assert begun.process.stdin is not None
         assert begun.process.stdout is not None
         self.stdin = begun.process.stdin
         self.stdout = begun.process.stdout
-        self.stdin.write(begun.head)  # before anything of the caller
+        self.stdin.write(head)  # before anything of the caller
         self._begun = begun
         self._errors = bytearray()
         self._stop = asyncio.Event()

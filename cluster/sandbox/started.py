@@ -42,10 +42,15 @@ class Started:
     """The process, and what is needed to find and end all that comes of it."""
 
     cell: Cell
+    grants: Grants
     process: Process
     transport: asyncio.SubprocessTransport
-    head: bytes
-    """What the runner has to be sent first."""
+    environment: Mapping[str, str]
+    """Variables of the slot."""
+    doors: Sequence[int]
+    """Descriptors of the group that the process joins."""
+    answer: int | None
+    """The descriptor through which it answers."""
     allowance: Allowance
     group: Cgroup | None
     mark: str
@@ -56,6 +61,21 @@ class Started:
     """Descriptor of the first process of the slot's own namespace, where it has one."""
     out_of_memory: bool = False
     """Whether the kernel says that memory ran out; known at the end, and only where there is a group."""
+    asked: bool = False
+    """Whether it was told what to run; until then it waits, with nothing of an order in it."""
+
+    async def head(self, asked: Mapping[str, Json], *, wall_s: float | None) -> bytes:
+        """Return what the runner has to be sent first; from then on it may start anything.
+
+        Args:
+            asked: what it is asked beside its confinement, see `inside.runner`.
+            wall_s: its own alarm, in case nobody else ends it.
+        """
+        self.asked = True
+        confinement = await asyncio.to_thread(self.cell.confinement, self.allowance, self.grants)
+        head = {**asked, "wall_s": wall_s, "answer_fd": self.answer, "confine": confinement.to_json(self.doors)}
+        text = json.dumps(head).encode()
+        return b"%08x" % len(text) + text
 
     async def broken_limit(self) -> str:
         """Return `disk` or `memory` once the slot uses more of it than it has; runs until cancelled otherwise."""
@@ -109,7 +129,7 @@ class Started:
             self.out_of_memory = self.group.ran_out_of_memory()
         if self.first is not None:
             select.select([self.first], [], [], 1)  # its end is the end of the whole namespace
-        elif self.group is None:
+        elif self.group is None and self.asked:  # else nothing came of it, and the slot's user may be at work elsewhere
             kill_strays(self.mark, self.cell.uid, self.since)
 
     def _broken_now(self) -> str | None:
@@ -139,26 +159,19 @@ class Started:
                 self.held.callback(os.close, self.first)
 
 
-async def start(
-    cell: Cell, asked: Mapping[str, Json], grants: Grants, *, wall_s: float | None, answer: int | None = None,
-    environment: Mapping[str, str] | None = None,
-) -> Started:  # fmt: skip
-    """Start the runner in the cell; whoever calls sends it what it is asked, and ends it.
+async def start(cell: Cell, grants: Grants, *, answer: int | None = None) -> Started:
+    """Start the runner in the cell; it waits for its head. Whoever calls sends that, and ends it.
 
     Args:
         cell: the slot.
-        asked: what the runner is asked beside its confinement, see `inside.runner`.
         grants: what the program gets beyond the usual.
-        wall_s: the runner's own alarm, in case nobody else ends it.
         answer: a descriptor that the program keeps.
-        environment: variables of a program that is no script.
 
     Raises:
         SandboxBroken: the process could not be started at all.
     """
     mark, since = uuid4().hex, time.time()
     allowance = Allowance.of(cell.settings, grants)
-    confinement = await asyncio.to_thread(cell.confinement, allowance, grants)
     with ExitStack() as ours, ExitStack() as passed_on:
         info, told = os.pipe()
         ours.callback(os.close, info)
@@ -172,9 +185,6 @@ async def start(
                 passed_on.callback(os.close, door)
             command = cell.command(grants, told)
             usual = {**environment_of(cell, mark), **command.environment}
-            head = {**asked, "wall_s": wall_s, "answer_fd": answer, "confine": confinement.to_json(doors)}
-            if "argv" in asked:
-                head["environment"] = {**usual, **(environment or {})}
             fds = [*doors, *((told,) if cell.own_processes else ()), *((answer,) if answer is not None else ())]
             transport, process = await _spawn(cell, command, usual, fds)
         except OSError as error:
@@ -183,9 +193,8 @@ async def start(
                 "`silicon doctor` tells about the sandbox.",
                 happened="no",
             ) from error
-        text = json.dumps(head).encode()
         return Started(
-            cell, process, transport, b"%08x" % len(text) + text, allowance, group, mark, since, info, ours.pop_all()
+            cell, grants, process, transport, usual, doors, answer, allowance, group, mark, since, info, ours.pop_all()
         )
 
 

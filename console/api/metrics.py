@@ -53,6 +53,7 @@ def gauges_of(numbers: ClusterNumbers) -> list[Gauge]:
     living = [each for each in nodes if each.state is not NodeState.LOST]
     slots = [((each.node_id.ulid, "taken"), each.taken) for each in living]
     slots += [((each.node_id.ulid, "free"), each.slots - each.taken) for each in living]
+    warm = [((each.node_id.ulid,), len(each.warm)) for each in living]
     beats = [((each.node_id.ulid,), (numbers.at - each.beat_at).total_seconds()) for each in living if each.beat_at]
     pulls = [((each.node_id.ulid,), (numbers.at - each.pulled_at).total_seconds()) for each in living if each.pulled_at]
     return [
@@ -64,6 +65,7 @@ def gauges_of(numbers: ClusterNumbers) -> list[Gauge]:
         Gauge("cluster_nodes", "Nodes, by how they stand.", ["state"],
               [((state.value,), count) for state, count in states.items()]),
         Gauge("cluster_slots", "Slots of the nodes that live.", ["node", "state"], slots),
+        Gauge("cluster_warm_slots", "Free slots that are kept ready for the next orders.", ["node"], warm),
         Gauge("cluster_heartbeat_age_seconds", "Time since the last sign of life of a node.", ["node"], beats),
         Gauge("cluster_pull_age_seconds", "Time since a node last looked for orders.", ["node"], pulls),
         Gauge("leases", "Leases that are held, by what they are for.", ["kind"],

@@ -61,6 +61,8 @@ class Slot(ApiModel):
     """Its number there."""
     taken: bool
     """Whether an order holds it."""
+    warm: bool = False
+    """Whether it is free, and kept ready for the next order."""
     order_id: OrderId | None = None
     """Which; absent for a free slot, and for orders that may not be seen."""
     execution_id: ExecutionId | None = None
@@ -72,7 +74,9 @@ class Slot(ApiModel):
     def of(cls, row: SlotRow, *, seen: bool) -> Slot:
         """Return the slot as it is given to somebody who may, or may not, see its order."""
         shown = {"order_id": row.order_id, "execution_id": row.execution_id} if seen else {}
-        return cls(node_id=row.node_id, slot=row.slot, taken=row.order_id is not None, since=row.since, **shown)
+        return cls(
+            node_id=row.node_id, slot=row.slot, taken=row.order_id is not None, warm=row.warm, since=row.since, **shown
+        )
 
 
 class SlotList(ApiModel):

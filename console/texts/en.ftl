@@ -423,6 +423,7 @@ cluster-taken = { $taken } of { $slots } slots taken
 cluster-beat = last beat { $at }
 cluster-cannot = cannot enforce: { $names }
 cluster-free = free
+cluster-warm = free, kept ready
 cluster-order-state = { $state ->
     [queued] queued
     [assigned] assigned

@@ -319,6 +319,7 @@ cluster-taken = { $slots } 个槽位中已占用 { $taken } 个
 cluster-beat = 最近心跳 { $at }
 cluster-cannot = 无法保证：{ $names }
 cluster-free = 空闲
+cluster-warm = 空闲，已预热
 cluster-order-state = { $state ->
     [queued] 排队中
     [assigned] 已分配

@@ -235,6 +235,8 @@ class ClusterSettings(Group):
     """An order that its node does not begin within this time is given to another."""
     pull_s: float = Field(default=0.2, gt=0, le=_LONGEST_S)
     """How often a process looks for what other processes put into the queue or took out of it."""
+    prewarm: int = Field(default=1, ge=0)
+    """Free slots of a node that a server keeps ready for the next orders, 12 MiB each; 0 keeps none."""
     labels: tuple[str, ...] = ()
     """Labels that this node offers, beside those that the program finds out itself."""
     folder: str = ""

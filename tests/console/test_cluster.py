@@ -80,6 +80,19 @@ def test_slots_tell_who_holds_them(cluster: Silicon) -> None:
     assert slot["organisation"] == "three-airports"
 
 
+def test_slots_tell_which_are_kept_ready(cluster: Silicon) -> None:
+    async def keep(plane: ControlPlane) -> None:
+        node = Node(NodeId("node/01JB0000000000000000000WRM"), 1)
+        store = plane._store  # type: ignore[attr-defined]
+        other = open_control_plane(store, node, SystemClock(), slot=SlotSettings(), cluster=ClusterSettings())
+        await other.beat(for_all=True, pulled_at=SystemClock().now())
+        await other.warm((0,))
+
+    on_plane(cluster.home, keep)
+
+    assert cluster("cluster", "slots").out.strip().endswith("free, kept ready")
+
+
 def test_a_node_is_cordoned_drained_and_opened_by_the_last_letters_of_its_id(cluster: Silicon) -> None:
     assert cluster("cluster", "cordon", "0NDE").out.startswith(f"{NODE.node_id} takes no new orders.")
     assert cluster("cluster", "drain", "0NDE", "--json").json["state"] == "draining"

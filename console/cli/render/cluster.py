@@ -37,7 +37,7 @@ def slot_line(row: SlotRow, say: Say) -> Text:
     """Return one slot and who holds it."""
     place = f"{row.node_id} {row.slot}"
     if row.order_id is None:
-        return Text.assemble(place, "  ", (say("cluster-free"), "dim"))
+        return Text.assemble(place, "  ", (say("cluster-warm" if row.warm else "cluster-free"), "dim"))
     return Text.assemble(place, "  ", str(row.order_id), *([] if row.since is None else [f"  {moment(row.since)}"]))
 
 

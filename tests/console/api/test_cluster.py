@@ -124,6 +124,20 @@ async def test_the_numbers_are_given_without_a_token_and_tell_nobodys_names(busy
     assert "three-airports" not in response.text and "desk" not in response.text
 
 
+async def test_a_slot_that_is_kept_ready_is_told_and_counted(busy: Served) -> None:
+    node = Node(NodeId("node/01JB0000000000000000000WRM"), 2)
+    plane = open_control_plane(busy.store, node, SystemClock(), slot=SlotSettings(), cluster=ClusterSettings())  # type: ignore[arg-type]
+    await plane.beat(for_all=True, pulled_at=SystemClock().now())
+    await plane.warm((1,))
+
+    slots = (await get(busy, "/cluster/slots"))["slots"]
+    async with httpx.AsyncClient(base_url=busy.url) as anybody:
+        numbers = (await anybody.get("/metrics")).text
+
+    assert [each["warm"] for each in slots if each["node_id"] == node.node_id] == [False, True]
+    assert f'silicon_cluster_warm_slots{{node="{node.node_id.ulid}"}} 1.0' in numbers
+
+
 async def test_numbers_that_cannot_be_read_are_no_numbers(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     from runtime.errors import LedgerUnavailable
 

@@ -1,0 +1,67 @@
+"""Nodes: closed, opened and forgotten."""
+
+from __future__ import annotations
+
+import pytest
+
+from cluster import Closed, Occupancy
+from cluster.control_plane import Stage
+from contracts import NodeId
+from runtime.errors import NotFound
+from tests.cluster.control_plane.conftest import Planes, a_node, serving, stages
+from tests.fakes.clock import HandClock
+from tests.fakes.orders import an_order
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_cordoned_node_keeps_what_it_has_and_gets_nothing_new(planes: Planes, clock: HandClock) -> None:
+    plane = await serving(planes(a_node(2)), clock)
+    assert plane.node is not None
+    held = await plane.take(an_order())
+    standing = await plane.close(plane.node.node_id, Closed.CORDONED)
+    await plane.enqueue(order := an_order())
+
+    assert (standing.closed, standing.taken) == (Closed.CORDONED, 1)
+    assert await plane.take(an_order()) is None
+    assert (await stages(plane))[order.order_id] is Stage.QUEUED
+    assert held is not None
+    await plane.renew(held)
+
+
+async def test_a_node_that_is_opened_again_takes_what_waits(planes: Planes, clock: HandClock) -> None:
+    plane = await serving(planes(), clock)
+    assert plane.node is not None
+    await plane.close(plane.node.node_id, Closed.CORDONED)
+    await plane.enqueue(order := an_order())
+    await plane.close(plane.node.node_id, Closed.OPEN)
+
+    assert [each.order_id for each in (await plane.look()).accepted] == [order.order_id]
+
+
+async def test_a_node_stays_cordoned_when_it_starts_again(planes: Planes, clock: HandClock) -> None:
+    plane = await serving(planes(), clock)
+    assert plane.node is not None
+    await plane.close(plane.node.node_id, Closed.CORDONED)
+    await plane.leave()
+    again = await serving(planes(plane.node), clock)
+
+    assert [each.closed for each in await again.nodes()] == [Closed.CORDONED]
+
+
+async def test_the_orders_of_a_draining_node_are_to_move(planes: Planes, clock: HandClock) -> None:
+    plane, order = await serving(planes(), clock), an_order()
+    assert plane.node is not None
+    (accepted,) = (await plane.enqueue(order)).accepted
+    await plane.close(plane.node.node_id, Closed.DRAINING)
+    moving = (await plane.look()).moving
+    await plane.give_back(order.order_id, accepted.held)
+
+    assert moving == {order.order_id}
+    assert (await stages(plane))[order.order_id] is Stage.QUEUED
+    assert await plane.occupancy() == Occupancy(slots=1, taken=0)
+
+
+async def test_a_node_that_is_not_there_cannot_be_closed(planes: Planes) -> None:
+    with pytest.raises(NotFound, match="silicon cluster nodes"):
+        await planes().close(NodeId.new(), Closed.CORDONED)
