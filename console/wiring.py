@@ -127,6 +127,11 @@ class Wired:
         )
 
     @cached_property
+    def router(self) -> Router:
+        """The way to them; it remembers the form of each one's arguments."""
+        return Router(self.registry, timeout_s=self.settings.engine.step_timeout_s)
+
+    @cached_property
     def workforce(self) -> InlineWorkforce:
         """Its employees."""
         return InlineWorkforce(
@@ -166,7 +171,7 @@ class Wired:
         gate = BridgedGate(approval, self.calls, timeout_s=self.settings.engine.step_timeout_s)
         return Engine(
             store=self.store,
-            router=Router(self.registry, timeout_s=self.settings.engine.step_timeout_s),
+            router=self.router,
             gate=gate,
             clock=self.clock,
             settings=self.settings.engine,
