@@ -174,6 +174,8 @@ def tree(found: Mapping[str, Any]) -> str:
             (f"{on}: the bare tree, ms", round(one["bare_us"] / 1000, 2), "", ""),
             (f"{on}: times the bare tree", *asked(one["ratio"], most)),
         ]
+        if one["engine"] == "inline":
+            rows.append((f"{on}: times the processor time of the bare tree", one["processor_ratio"], "", ""))
         if one["engine"] == "ray":
             rows += [
                 ("first answer after `ray.init`, s", *asked(one["first_answer_s"], 2.5)),

@@ -3,11 +3,13 @@
     python bench/tree.py [--json] [--runs 20] [--engine inline --engine ray] [--folder /dev/shm]
 
 *inline*: the whole of an execution, from its claim to its end, every dispatch and result stored; the bare tree is 31
-asyncio tasks. *ray*: the same execution with its employees in host actors, one for each core; the bare tree sits in as
-many actors, each employee in the actor in which ours sits, and stores nothing. *first answer* counts from the end of
-`ray.init` to the end of the first execution, starts of the hosts included; *memory* is what all processes of Ray hold
-together (proportional set size) beyond what they held right after `ray.init`. A *message* hands one order to an actor
-that answers with a report: ours as hosts do it, raw as a call of Ray with the same order and report.
+asyncio tasks that return a number. Told are the time and the *processor* time, which a busy machine changes less: a run
+of ours is long enough to be interrupted, a bare one hardly ever is. *ray*: the same execution with its employees in
+host actors, one for each core; the bare tree sits in as many actors, each employee in the actor in which ours sits, and
+stores nothing. *first answer* counts from the end of `ray.init` to the end of the first execution, starts of the hosts
+included; *memory* is what all processes of Ray hold together (proportional set size) beyond what they held right after
+`ray.init`. A *message* hands one order to an actor that answers with a report: ours as hosts do it, raw as a call of
+Ray with the same order and report.
 """
 
 from __future__ import annotations
@@ -98,6 +100,13 @@ async def timed(work: Callable[[], Awaitable[Any]], runs: int) -> float:
     return median(taken)
 
 
+async def took(work: Callable[[], Awaitable[Any]]) -> tuple[float, float]:
+    """Return the time of one run, and the processor time of this process in it, s."""
+    begun, cpu = time.perf_counter(), time.process_time()
+    await work()
+    return time.perf_counter() - begun, time.process_time() - cpu
+
+
 def executor_on(store: SqlStore, body: Any) -> Executor:
     return Executor(store, SystemClock(), ExecutorSettings(), body, this_process())
 
@@ -109,11 +118,17 @@ async def measure_inline(folder: Path, runs: int) -> dict[str, Any]:
         await timed(lambda: execution(executor), 3)  # what is loaded when first used is loaded
         gc.collect()
         pass_over_the_start()
-        bare = await timed(bare_asyncio, runs * 10)
-        ours = await timed(lambda: execution(executor), runs)
-        bare = median([bare, await timed(bare_asyncio, runs * 10)])
+        taken: dict[str, list[tuple[float, float]]] = {"ours": [], "bare": []}
+        for _ in range(runs):  # by turns, so that what else the machine does weighs on both
+            taken["bare"] += [await took(bare_asyncio) for _ in range(10)]
+            taken["ours"].append(await took(lambda: execution(executor)))
         await store.close()
-    return {"engine": "inline", "ours_us": us(ours), "bare_us": us(bare), "ratio": round(ours / bare, 1)}
+    ours, bare = median([wall for wall, _ in taken["ours"]]), median([wall for wall, _ in taken["bare"]])
+    cpu, bare_cpu = median([cpu for _, cpu in taken["ours"]]), median([cpu for _, cpu in taken["bare"]])
+    return {
+        "engine": "inline", "ours_us": us(ours), "bare_us": us(bare), "ratio": round(ours / bare, 1),
+        "processor_us": us(cpu), "bare_processor_us": us(bare_cpu), "processor_ratio": round(cpu / bare_cpu, 1),
+    }  # fmt: skip
 
 
 async def measure_ray(folder: Path, runs: int) -> dict[str, Any]:
@@ -222,7 +237,7 @@ def lines(found: Mapping[str, Any]) -> list[str]:
     for run in found["found"]:
         told.append(
             f"  {run['engine']:>6}: {run['ours_us'] / 1000:.1f} ms, bare {run['bare_us'] / 1000:.2f} ms, "
-            f"ratio {run['ratio']}"
+            f"ratio {run['ratio']}" + (f", of processor {run['processor_ratio']}" if "processor_ratio" in run else "")
         )
         if run["engine"] == "ray":
             told.append(

@@ -139,9 +139,9 @@ async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder
     child = with_way_back(child, step, scope)
     if step.inherit:
         child = child.model_copy(update={"context": {**child.context, **_inherited(step, scope)}})
-    child = child.model_copy(update={"path": path_of(run.order, step.id, unit.index), "branch": run.branch})
     guard_chain(child, run.settings)
-    child = child.model_copy(update={"budget": await first_grant(run, step, unit)})
+    path, budget = path_of(run.order, step.id, unit.index), await first_grant(run, step, unit)
+    child = child.model_copy(update={"path": path, "branch": run.branch, "budget": budget})
     data: dict[str, Any] = {"step": step.id, "index": unit.index, "order_id": str(child.order_id)}
     if child.budget != Budget():
         data["granted"] = child.budget.to_json()

@@ -173,7 +173,9 @@ class Engine:
         if events:
             await journal.write(*events)
         assert view.order is not None
-        pinned = view.order.model_copy(update={"budget": order.budget, "deadline": order.deadline})
+        pinned = view.order
+        if pinned is not order:
+            pinned = pinned.model_copy(update={"budget": order.budget, "deadline": order.deadline})
         account = Account(
             order.budget, view, flow=flow, stopping=lambda: flow.closing or self._is_cancelled(order),
             promised=partial(promised, pinned.plan, view),

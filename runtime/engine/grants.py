@@ -24,6 +24,8 @@ async def first_grant(run: Run, step: Step, unit: Unit) -> Budget:
         BudgetExceeded: nothing is left of a limit without which no order can begin.
         PriceUnknown: the share of the step is in another currency than the budget.
     """
+    if not run.account.limits and step.budget is None:
+        return run.order.budget
     terms = _terms(run, step)
     return _whole(terms, await run.account.grant(unit, share=_share(step, NOTHING, terms)), NOTHING)
 
