@@ -13,7 +13,7 @@ Stream = str
 """`kind/name`: `execution/01J9…`, `order/01J9…`, `card/01J9…`, `sensor/ORGANISATION/NAME`, `blackboard/01J9…/KEY`, …"""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, nor is an append: that would take three times as long to make
 class NewEvent:
     """A fact to be stored: what happened, in the past tense, and its data (already cleaned)."""
 
@@ -33,7 +33,7 @@ class Lease:
     """Whether whoever held it before let it run out instead of giving it back, most likely because it died."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Append:
     """Events for one stream, all or none.
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import ContextVar
+from types import MappingProxyType
 
-_BOUND: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("silicon_log_facts", default=())
+_BOUND: ContextVar[Mapping[str, str]] = ContextVar("silicon_log_facts", default=MappingProxyType({}))
 
 
 class working_on:  # noqa: N801 - read as a word of the `with` it stands in; a generator would take twice the time
@@ -21,12 +23,10 @@ class working_on:  # noqa: N801 - read as a word of the `with` it stands in; a g
         step: str | None = None,
     ) -> None:
         named = (("trace_id", trace_id), ("execution", execution), ("order", order), ("step", step))
-        self._facts = tuple([(name, str(value)) for name, value in named if value is not None])
+        self._facts = {name: value for name, value in named if value is not None}
 
     def __enter__(self) -> None:
-        bound, mine = _BOUND.get(), self._facts
-        names = [name for name, _ in mine]
-        self._token = _BOUND.set((*(fact for fact in bound if fact[0] not in names), *mine))
+        self._token = _BOUND.set({**_BOUND.get(), **self._facts})
 
     def __exit__(self, *_: object) -> None:
         _BOUND.reset(self._token)
@@ -34,4 +34,4 @@ class working_on:  # noqa: N801 - read as a word of the `with` it stands in; a g
 
 def bound_facts() -> dict[str, str]:
     """Return the facts of the work in progress."""
-    return dict(_BOUND.get())
+    return {name: str(value) for name, value in _BOUND.get().items()}
