@@ -26,9 +26,11 @@ async def open_office(
     return SiliconOffice(resources, await resources.store(), await resources.organisations())
 
 
-async def open_residence(home: Path, given: Mapping[str, Any], node: Node) -> SiliconResidence:
+async def open_residence(
+    home: Path, given: Mapping[str, Any], node: Node, *, resources_of: type[Resources] = Resources
+) -> SiliconResidence:
     """Open a bridge for a node; see `Residence`."""
-    return SiliconResidence(Resources(_settings(home, given, node)))
+    return SiliconResidence(resources_of(_settings(home, given, node)))
 
 
 def _settings(home: Path, given: Mapping[str, Any], node: Node | None) -> Settings:

@@ -31,6 +31,8 @@ class Resources:
 
     office = "console.hosting:open_office"
     """Import path of what opens the office of a host of this process."""
+    residence = "console.hosting:open_residence"
+    """Import path of what opens a bridge on a node of Ray."""
 
     def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
         self.settings = settings
@@ -134,7 +136,7 @@ class Resources:
         store = await self.store()
         blueprint = Blueprint(self.office, str(self.settings.home), dict(self.settings.given))
         embedded = embedded_file(self.settings.ledger, self.settings.home) is not None
-        self.bridges = RayBridges(Plan("console.hosting:open_residence", blueprint.home, blueprint.given))
+        self.bridges = RayBridges(Plan(self.residence, blueprint.home, blueprint.given))
         return Hosts(
             blueprint, self.settings.ray, store.leases, look_s=self.settings.executor.renew_s, embedded=embedded,
             settle=self._settle,

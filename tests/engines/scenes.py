@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from console.application import SiliconApplication
+from console.resources import Resources
 from console.views import ExecutionOutcome, RunOptions
 from contracts import Event, ExecutionId, OrderState
 from tests.crash.office import ignore
@@ -18,6 +19,7 @@ from tests.crash.person import ask_desk
 class Mill:
     """The mill under one of the engines."""
 
+    resources: Resources
     application: SiliconApplication
     home: Path
     folder: Path
@@ -70,9 +72,10 @@ class Seen:
     """Of the service, in no order."""
 
 
-async def play(scene: Scene, mill: Mill) -> Seen:
-    """Play a scene and return what was seen."""
+async def play(scene: Scene, mill: Mill, *, holding: str = "") -> Seen:
+    """Play a scene and return what was seen; the service holds calls of one path until it is told otherwise."""
     ask_desk(mill.desk, "/begin", {})
+    ask_desk(mill.desk, "/hold", {"path": holding})
     mill.executions.clear()
     outcome = await scene.act(mill)
     told = [

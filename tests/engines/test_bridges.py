@@ -12,7 +12,7 @@ import pytest
 
 from cluster.ray_bridge import RayBridges
 from tests.engines.conftest import STORE
-from tests.engines.test_deaths import House, open_house
+from tests.engines.house import House, open_house
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180), pytest.mark.thorough]
 

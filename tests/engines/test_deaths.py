@@ -3,159 +3,233 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count
-from pathlib import Path
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psutil
 import pytest
 
-from console.application import SiliconApplication
-from console.resources import Resources
-from runtime.settings.load import load
-from tests.crash.dying_store import Death
-from tests.crash.lives import copy_organisation, result_without
-from tests.crash.person import Person, Task, Told, ask_desk
-from tests.engines import dying_office
+from cluster import Closed
+from contracts import Event
+from tests.crash.lives import ROOT, result_without
+from tests.crash.person import Told, ask_desk
 from tests.engines.conftest import STORE
-from tests.engines.dying_office import choose_death, has_died
+from tests.engines.holding_office import hold_at, let_go, until_held
+from tests.engines.house import LEASE_S, SITS, House, open_house, pid_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300)]
-SETTINGS: dict[str, Any] = {
-    "workforce.engine": "ray",
-    "executor.lease_s": 3.0,
-    "executor.renew_s": 0.5,
-    "slot.lease_s": 1.0,
-    "slot.count": 4,
-    "engine.settle_s": 0.0,
-    "ledger.synchronous": "NORMAL",
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300), pytest.mark.thorough]
+WITHIN = timedelta(seconds=LEASE_S + 5)
+"""In which something of the execution has to be stored again after a death."""
+PHASES = {
+    "plan": ("{who}:order:order.accepted", False),
+    "dispatch": ("{who}:order:step.dispatched({step})", True),
+    "execution": ("payer:order:effect.intended(do)", True),
+    "report": ("{who}:order:order.finished", False),
 }
-
-
-class OfficeThatMayDie(Resources):
-    """The resources of a process whose hosts die where a test says so."""
-
-    office = f"{dying_office.__name__}:open_office"
+"""Where a death comes: an event, and whether its commit was made. The execution is that of who pays."""
+STEPS = {"chief": "settle", "head-of-desk": "act[0]"}
+BRIDGE = {
+    "plan": ("payer:order:order.accepted", False),
+    "dispatch": ("payer:order:order.accepted", True),
+    "execution": ("payer:order:effect.intended(do)", True),
+    "report": ("payer:order:order.finished", False),
+}
+"""The same in a bridge, which has one order in its hands and gives none to others."""
 
 
 @dataclass
-class House:
-    """The counting house with hosts on Ray, and a service that counts what it receives."""
+class Recovered:
+    """How long it took after each death until something of the execution was stored again."""
 
-    home: Path
-    folder: Path
-    desk: int
-    resources: Resources
-    _keys: Iterator[int] = field(default_factory=count)
+    took: dict[str, timedelta] = field(default_factory=dict)
 
-    async def close_the_month(self, key: str | None = None) -> Told:
-        """Have the month closed, whatever dies meanwhile."""
-        task = Task(str(self.home), "", str(self.folder), self.desk, key or self.begin())
-        return await Person(self.resources, task, Death()).see_it_through()
+    def is_in_time(self) -> None:
+        """Tell the times, and fail when one is too long."""
+        told = ", ".join(f"{phase} {took.total_seconds():.1f} s" for phase, took in self.took.items())
+        print(f"recovered: {told}")
+        assert max(self.took.values()) <= WITHIN, told
 
-    def begin(self) -> str:
-        """Return a new key; the service begins a new log."""
-        ask_desk(self.desk, "/begin", {})
-        return f"key-{next(self._keys)}"
 
-    async def hosts(self) -> list[Any]:
-        """Return the addresses of the hosts that live."""
-        hosts = (await self.resources.organisations()).hosts
-        assert hosts is not None
-        return list(await hosts.ready())
+@dataclass
+class Scene:
+    """The house on two nodes, and what a month comes to that nothing disturbs."""
 
-    async def processes(self) -> list[psutil.Process]:
-        """Return the processes of the hosts, which stand in their leases."""
-        return [psutil.Process(int(host.lease.holder.split("/")[2])) for host in await self.hosts()]
+    house: House
+    ray: Any
+    second: Any
+    """The node that may be killed."""
+    expected: Told
 
-    def times(self, path: str) -> int:
-        """Return how often the service was called there."""
-        return sum(call["path"] == path for call in ask_desk(self.desk, "/log"))
+    async def after(
+        self, key: str, closing: asyncio.Future[Told] | None, kill: Callable[[], Awaitable[None]]
+    ) -> timedelta:
+        """Kill something and see the month closed as if nothing had happened; return how long that was in coming."""
+        house, died = self.house, datetime.now(UTC)
+        await kill()
+        let_go(house.home)
+        async with asyncio.timeout(60):
+            told = await (closing or asyncio.ensure_future(house.close_the_month(key)))
 
-    async def is_whole(self) -> bool:
-        """Whether the audit finds nothing."""
-        return not (await SiliconApplication(self.resources).verify()).faults
+        assert told.state == "done", told.result["error"]
+        assert told.twice == []
+        assert result_without(told) == result_without(self.expected, told.doubts)
+        assert house.times("/payments") == house.times("/letters") == 1
+        after = await house.told_after(died)
+        assert _finished_before(await house.told_after(datetime.min.replace(tzinfo=UTC)), died).isdisjoint(
+            event.subject for event in after
+        ), "an order that was finished moved"
+        return min(event.time for event in after) - died
+
+
+def _finished_before(events: list[Event], moment: datetime) -> set[str]:
+    return {event.subject for event in events if event.type == "order.finished" and event.time <= moment}
+
+
+@pytest.fixture(scope="module")
+async def scene(tmp_path_factory: pytest.TempPathFactory, module_desk: int, ray_cluster: Any) -> AsyncIterator[Scene]:
+    second = ray_cluster.add_node(num_cpus=1, object_store_memory=STORE)
+    async with open_house(tmp_path_factory.mktemp("deaths"), module_desk) as house:
+        await house.hosts(2)
+        scene = Scene(house, ray_cluster, second, await house.close_the_month())
+        yield scene
+        assert await house.is_whole()
+    await asyncio.to_thread(ray_cluster.remove_node, scene.second)
 
 
 @asynccontextmanager
-async def open_house(folder: Path, desk: int, **settings: Any) -> AsyncIterator[House]:
-    copy_organisation(folder / "organisation", desk)
-    home = folder / "home"
-    home.mkdir()
-    resources = OfficeThatMayDie(load({"home": str(home), **SETTINGS, **settings}))
-    try:
-        yield House(home, folder / "organisation", desk, resources)
-    finally:
-        await resources.close()
-
-
-@pytest.fixture
-async def house(tmp_path: Path, desk: int, ray_cluster: Any) -> AsyncIterator[House]:
-    async with open_house(tmp_path, desk) as house:
-        yield house
-
-
-PLAN = "head-of-desk:order:order.accepted"
-DISPATCH = "chief:order:step.dispatched(settle)"
-EXECUTION = "payer:order:effect.intended(do)"
-REPORT = "head-of-desk:order:order.finished"
-FIRST, LAST = "chief:order:order.accepted", "chief:order:order.finished"
-POINTS = [
-    (FIRST, True), (PLAN, False), (DISPATCH, True), (EXECUTION, False), (EXECUTION, True), (REPORT, False), (LAST, True)
-]  # fmt: skip
-"""Events at whose commit a host dies, before it or right after it."""
-
-
-@pytest.mark.thorough
-async def test_a_host_killed_at_any_phase_is_followed_by_another(house: House) -> None:
-    expected = await house.close_the_month()
-
-    for label, after in POINTS:
-        choose_death(house.home, label, after=after)
-
-        told = await house.close_the_month()
-
-        assert has_died(house.home), f"nobody came to {label}"
-        assert told.state == "done", f"{label}: {told.result['error']}"
-        assert told.twice == [], label
-        assert result_without(told) == result_without(expected, told.doubts), label
-        assert house.times("/payments") == house.times("/letters") == 1, f"{label} after={after}"
-    assert await house.is_whole()
-
-
-@pytest.mark.parametrize("path", ["/payments"])
-async def test_a_host_killed_between_an_effect_and_its_answer_leaves_one_effect(house: House, path: str) -> None:
-    expected = await house.close_the_month()
+async def held(house: House, label: str, *, after: bool) -> AsyncIterator[tuple[str, asyncio.Future[Told], int]]:
+    """Begin a month and give its key, who closes it, and the process that is held on the way."""
+    hold_at(house.home, label, after=after)
     key = house.begin()
-    ask_desk(house.desk, "/hold", {"path": path})
     closing = asyncio.ensure_future(house.close_the_month(key))
-    await asyncio.to_thread(ask_desk, house.desk, f"/await{path}")
-
-    for process in await house.processes():
-        process.kill()
-    ask_desk(house.desk, "/hold", {"path": ""})
-    told = await closing
-
-    assert told.state == "done", told.result["error"]
-    assert house.times(path) == 1
-    assert result_without(told) == result_without(expected, told.doubts)
+    async with asyncio.timeout(100):
+        holding = asyncio.ensure_future(until_held(house.home))
+        await asyncio.wait({closing, holding}, return_when=asyncio.FIRST_COMPLETED)
+        assert holding.done(), f"nobody came to {label}"
+    yield key, closing, holding.result()
 
 
-@pytest.mark.thorough
-async def test_a_host_that_stands_still_loses_its_orders_and_is_gone_when_it_wakes(house: House) -> None:
-    expected = await house.close_the_month()
+async def labels(house: House, victim: str | None, phase: str) -> tuple[str, bool]:
+    """Return where to hold, so that a host on the node comes there; of any node where that is None."""
+    hosts, where = await house.hosts(2), (await house.pool()).where
+    who = "head-of-desk"
+    if victim is not None:
+        who = next(who for who, number in SITS.items() if where[hosts[number]] == victim)
+    label, after = PHASES[phase]
+    return label.format(who=who, step=STEPS[who]), after
+
+
+async def test_a_process_of_a_host_is_killed(scene: Scene) -> None:
+    recovered = Recovered()
+    for phase in PHASES:
+        label, after = await labels(scene.house, None, phase)
+        async with held(scene.house, label, after=after) as (key, closing, pid):
+
+            async def kill(pid: int = pid) -> None:
+                os.kill(pid, signal.SIGKILL)
+
+            recovered.took[phase] = await scene.after(key, closing, kill)
+    recovered.is_in_time()
+
+
+async def test_an_actor_is_killed(scene: Scene) -> None:
+    import ray
+
+    recovered = Recovered()
+    for phase in PHASES:
+        label, after = await labels(scene.house, None, phase)
+        async with held(scene.house, label, after=after) as (key, closing, pid):
+            (actor,) = [host.actor for host in await scene.house.hosts() if pid_of(host) == pid]
+
+            async def kill(actor: str = actor) -> None:
+                ray.kill(ray.get_actor(actor))
+
+            recovered.took[phase] = await scene.after(key, closing, kill)
+    recovered.is_in_time()
+
+
+async def test_a_whole_node_is_killed(scene: Scene) -> None:
+    recovered = Recovered()
+    for phase in PHASES:
+        label, after = await labels(scene.house, scene.second.node_id, phase)
+        async with held(scene.house, label, after=after) as (key, closing, _):
+
+            async def kill() -> None:
+                await asyncio.to_thread(_lose, scene.ray, scene.second)
+
+            recovered.took[phase] = await scene.after(key, closing, kill)
+        scene.second = scene.ray.add_node(num_cpus=1, object_store_memory=STORE)  # Ray takes only the main thread
+    recovered.is_in_time()
+
+
+def _lose(ray_cluster: Any, node: Any) -> None:
+    """Kill everything that runs on a node: left alone, its workers live on until they miss their raylet."""
+    (raylet,) = node.all_processes["raylet"]
+    for process in psutil.Process(raylet.process.pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    ray_cluster.remove_node(node, allow_graceful=False)
+
+
+async def test_a_bridge_is_killed_with_an_order_in_its_hands(scene: Scene) -> None:
+    house, recovered = scene.house, Recovered()
+    bridges = house.resources.bridges
+    assert bridges is not None
+    for phase, (label, after) in BRIDGE.items():
+        hosts, where = await house.hosts(2), (await house.pool()).where
+        node = where[hosts[SITS["head-of-desk"]]]
+        await house.set_closed(node, Closed.CORDONED)  # or the host of whoever gives the order carries it out itself
+        async with held(house, label, after=after) as (key, closing, pid):
+            assert pid in (await bridges.pids()).values()
+            await house.set_closed(node, Closed.OPEN)
+
+            async def kill(pid: int = pid) -> None:
+                os.kill(pid, signal.SIGKILL)
+
+            recovered.took[phase] = await scene.after(key, closing, kill)
+    recovered.is_in_time()
+
+
+async def test_the_driver_is_killed(scene: Scene) -> None:
+    house, recovered = scene.house, Recovered()
+    for phase in PHASES:
+        label, after = await labels(house, None, phase)
+        hold_at(house.home, label, after=after)
+        key = house.begin()
+        words = ("-m", "tests.engines.driver", str(house.home), str(house.folder), str(house.desk), key)
+        driver = await asyncio.create_subprocess_exec(
+            sys.executable, *words, cwd=ROOT, env={**os.environ, "RAY_ADDRESS": scene.ray.address},
+        )  # fmt: skip
+        async with asyncio.timeout(100):
+            held_by = await until_held(house.home)
+        recovered.took[phase] = await scene.after(key, None, lambda driver=driver: _killed(driver))
+        assert not psutil.pid_exists(held_by) or psutil.Process(held_by).status() == psutil.STATUS_ZOMBIE
+    recovered.is_in_time()
+
+
+async def _killed(process: asyncio.subprocess.Process) -> None:
+    process.kill()
+    await process.wait()
+
+
+async def test_a_host_that_stands_still_loses_its_orders_and_is_gone_when_it_wakes(scene: Scene) -> None:
+    house = scene.house
+    await house.hosts(2)
     key = house.begin()
     ask_desk(house.desk, "/hold", {"path": "/payments"})
     closing = asyncio.ensure_future(house.close_the_month(key))
     await asyncio.to_thread(ask_desk, house.desk, "/await/payments")
     frozen = await house.processes()
-
     for process in frozen:
         process.suspend()
     ask_desk(house.desk, "/hold", {"path": ""})
+
     told = await closing
     for process in frozen:
         with suppress(psutil.NoSuchProcess):  # nobody waited until it woke: whoever started it has ended it
@@ -164,27 +238,5 @@ async def test_a_host_that_stands_still_loses_its_orders_and_is_gone_when_it_wak
 
     assert told.state == "done", told.result["error"]
     assert house.times("/payments") == 1
-    assert result_without(told) == result_without(expected, told.doubts)
+    assert result_without(told) == result_without(scene.expected, told.doubts)
     assert (len(gone), alive) == (len(frozen), [])
-    assert await house.is_whole()
-
-
-@pytest.mark.thorough
-async def test_a_node_that_is_lost_takes_nothing_with_it(tmp_path: Path, desk: int, ray_cluster: Any) -> None:
-    node = ray_cluster.add_node(num_cpus=1, object_store_memory=STORE)
-    async with open_house(tmp_path, desk) as house:
-        expected = await house.close_the_month()
-        assert len(await house.hosts()) == 3
-        key = house.begin()
-        ask_desk(desk, "/hold", {"path": "/payments"})
-        closing = asyncio.ensure_future(house.close_the_month(key))
-        await asyncio.to_thread(ask_desk, desk, "/await/payments")
-
-        await asyncio.to_thread(ray_cluster.remove_node, node, allow_graceful=False)
-        ask_desk(desk, "/hold", {"path": ""})
-        told = await closing
-
-        assert told.state == "done", told.result["error"]
-        assert house.times("/payments") == 1
-        assert result_without(told) == result_without(expected, told.doubts)
-        assert await house.is_whole()

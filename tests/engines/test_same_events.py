@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
@@ -13,8 +15,10 @@ from console.application import SiliconApplication
 from console.resources import Resources
 from runtime.settings.load import load
 from tests.crash.office import faults
+from tests.crash.person import ask_desk
 from tests.engines import telling_office
 from tests.engines.alike import differences
+from tests.engines.house import pid_of
 from tests.engines.mill import make_mill
 from tests.engines.scenes import SCENES, Mill, play
 from tests.engines.telling_office import forget_writers, writers
@@ -42,7 +46,7 @@ async def mills(
             settings = {"home": str(home), "workforce.engine": engine, "slot.count": 4, "engine.settle_s": 0.0}
             resources = TellingHosts(load({**settings, "ledger.synchronous": "NORMAL"}))
             used.push_async_callback(resources.close)
-            both.append(Mill(SiliconApplication(resources), home, folder, module_desk))
+            both.append(Mill(resources, SiliconApplication(resources), home, folder, module_desk))
         yield both[0], both[1]
 
 
@@ -64,10 +68,6 @@ async def test_both_engines_tell_the_same(mills: tuple[Mill, Mill], name: str) -
     assert (on_ray.products, on_ray.calls) == (inline.products, inline.calls)
 
 
-async def test_nothing_of_that_is_faulty(mills: tuple[Mill, Mill]) -> None:
-    assert [await faults(mill.application) for mill in mills] == [(), ()]
-
-
 async def test_they_sit_in_several_hosts_and_the_hermit_alone(mills: tuple[Mill, Mill]) -> None:
     forget_writers(mills[1].home)
     await play(SCENES["a board that hosts write at once"], mills[1])
@@ -78,3 +78,23 @@ async def test_they_sit_in_several_hosts_and_the_hermit_alone(mills: tuple[Mill,
     (alone,) = told.pop("hermit")
     assert all(alone not in processes for processes in told.values())
     assert os.getpid() not in set().union(*told.values())
+
+
+async def test_a_host_killed_in_the_middle_of_a_payment_changes_nothing(mills: tuple[Mill, Mill]) -> None:
+    scene = SCENES["a question, a card and its effects once"]
+    inline = await play(scene, mills[0])
+    hosts = (await mills[1].resources.organisations()).hosts
+    assert hosts is not None
+    paying = asyncio.ensure_future(play(scene, mills[1], holding="/payments"))
+    await asyncio.to_thread(ask_desk, mills[1].desk, "/await/payments")
+
+    os.kill(pid_of((await hosts.ready())[0]), signal.SIGKILL)
+    ask_desk(mills[1].desk, "/hold", {"path": ""})
+    on_ray = await paying
+
+    assert (on_ray.outcome.state, on_ray.outcome.output) == (inline.outcome.state, inline.outcome.output)
+    assert (on_ray.products, on_ray.calls) == (inline.products, inline.calls)
+
+
+async def test_nothing_of_that_is_faulty(mills: tuple[Mill, Mill]) -> None:
+    assert [await faults(mill.application) for mill in mills] == [(), ()]
