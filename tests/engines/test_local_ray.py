@@ -14,10 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.console.server.office import Site, Work, make_office
 from tests.crash.lives import ROOT, copy_organisation
 from tests.crash.person import ask_desk
 
-pytestmark = [pytest.mark.timeout(180), pytest.mark.thorough]
+pytestmark = [pytest.mark.timeout(180)]
 
 
 @pytest.fixture
@@ -41,6 +42,7 @@ def command(tmp_path: Path, desk: int) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_of_a_local_ray_is_left(command: subprocess.Popen[str], sent: signal.Signals) -> None:
     started = _processes_of(command.pid)
@@ -55,6 +57,25 @@ def test_nothing_of_a_local_ray_is_left(command: subprocess.Popen[str], sent: si
     assert left == [] or sent is signal.SIGKILL  # the next start removes it then
     for folder in left:
         _remove_as_the_next_start(folder)
+
+
+def test_a_server_finishes_a_goal_and_ends_with_all_of_its_ray(tmp_path: Path) -> None:
+    work = Work()
+    site = Site(tmp_path, work, make_office(tmp_path / "office", work, steps=3))
+    try:
+        with site.up(str(site.office), "--engine", "ray") as up:
+            site.follow(up, site.submit(up))
+            started = _processes_of(up.pid)
+            up.stop()
+            _, alive = psutil.wait_procs(started, timeout=30)
+    finally:
+        work.stop()
+
+    assert any("raylet" in " ".join(each.info["cmdline"] or ()) for each in started)
+    assert alive == []
+    assert list(Path(tempfile.gettempdir()).glob(f"silicon-ray-{up.pid}-*")) == []
+    assert work.calls == {"s1": 1, "s2": 1, "s3": 1}
+    assert site.run("audit", "verify")["faults"] == []
 
 
 def _processes_of(pid: int) -> list[psutil.Process]:

@@ -13,8 +13,9 @@ import pytest
 
 from console.application import SiliconApplication
 from console.resources import Resources
+from contracts import OrderState
 from runtime.settings.load import load
-from tests.crash.office import faults
+from tests.crash.office import Office, faults, ignore
 from tests.crash.person import ask_desk
 from tests.engines import telling_office
 from tests.engines.alike import differences
@@ -78,6 +79,26 @@ async def test_they_sit_in_several_hosts_and_the_hermit_alone(mills: tuple[Mill,
     (alone,) = told.pop("hermit")
     assert all(alone not in processes for processes in told.values())
     assert os.getpid() not in set().union(*told.values())
+
+
+async def test_a_cancel_in_the_middle_reaches_everybody_below(mills: tuple[Mill, Mill]) -> None:
+    mill = mills[1]
+    ask_desk(mill.desk, "/begin", {})
+    office = Office(mill.home, mill.folder, mill.desk)
+    execution_id = (await office.begin(mill.application)).execution_id
+    running = asyncio.ensure_future(mill.application.resume(execution_id, watch=ignore))
+    await office.until_the_program_runs()
+    assert office.programs()
+
+    await mill.application.cancel(execution_id, by="ann")
+    outcome = await running
+
+    events = [event async for event in mill.application.events(execution_id, after=0, follow=False)]
+    ended = [event.data["report"]["state"] for event in events if event.type == "order.finished" and event.data]
+    assert outcome.state is OrderState.CANCELLED
+    assert office.programs() == []
+    assert office.paid() == ["/payments", "/payments", "/payments/back", "/payments/back"]
+    assert sorted(ended) == ["cancelled"] * 3 + ["done"] * 2
 
 
 async def test_a_host_killed_in_the_middle_of_a_payment_changes_nothing(mills: tuple[Mill, Mill]) -> None:
