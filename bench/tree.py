@@ -35,6 +35,7 @@ from agents.workforce.ray.messages import Address, Stretch, pack_answer, pack_or
 from agents.workforce.ray.vigil import Vigil
 from contracts import ExecutionId, ExecutionRequest, OrderId, OrderState, PlanDefinition, StatusReport, TaskOrder
 from runtime.clock import SystemClock
+from runtime.engine.source import Source
 from runtime.executor import Executor
 from runtime.executor.holder import this_process
 from runtime.garbage import pass_over_the_start
@@ -72,7 +73,7 @@ class Echo:
 
     async def deliver(self, message: bytes) -> bytes:
         _, order, _ = unpack_order(message)
-        return pack_answer(_report(order))
+        return pack_answer(_report(order), Source(uses=("work",)))
 
     async def raw(self, stretch: Stretch, order: TaskOrder) -> StatusReport:
         return _report(order)

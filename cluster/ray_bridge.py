@@ -12,6 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from runtime.garbage import look_rarely
+
 _AGAIN_S, _AGAIN_MOST_S = 1.0, 60.0
 """Wait before a bridge that ended is started anew on its node, doubled each time, up to the second."""
 
@@ -62,6 +64,7 @@ class BridgeActor:
 
     async def serve(self) -> None:
         """Be the resident of the node for as long as this process lives."""
+        look_rarely()
         module, _, function = self._plan.wire.partition(":")
         open_residence: OpenResidence = getattr(import_module(module), function)
         residence = await open_residence(Path(self._plan.home), self._plan.given, self._place)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from contracts import OrderId
 
 if TYPE_CHECKING:
-    from runtime.engine.view import OrderView
+    from runtime.engine.source import Source
 
 
 class Known:
@@ -20,7 +20,7 @@ class Known:
 
     def __init__(self) -> None:
         self._new: set[OrderId] = set()
-        self._awaited: dict[OrderId, OrderView | None] = {}
+        self._awaited: dict[OrderId, Source | None] = {}
 
     def make(self, order_id: OrderId) -> None:
         """Take note of an order that was made just now, or is said to be: nothing of its stream is stored yet."""
@@ -37,11 +37,15 @@ class Known:
         """Keep the next end of the order that is written here; forget an earlier one."""
         self._awaited[order_id] = None
 
-    def ended(self, order_id: OrderId, view: OrderView) -> None:
-        """Take note of what the stream of an order says at its end."""
-        if order_id in self._awaited:
-            self._awaited[order_id] = view
+    def awaits_end(self, order_id: OrderId) -> bool:
+        """Whether somebody here waits for the end of the order."""
+        return order_id in self._awaited
 
-    def take_end(self, order_id: OrderId) -> OrderView | None:
+    def ended(self, order_id: OrderId, source: Source) -> None:
+        """Take note of what the output of an order rests on that has ended."""
+        if order_id in self._awaited:
+            self._awaited[order_id] = source
+
+    def take_end(self, order_id: OrderId) -> Source | None:
         """Return the end that was awaited, None where it was written elsewhere; await it no longer."""
         return self._awaited.pop(order_id, None)

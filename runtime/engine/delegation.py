@@ -75,8 +75,9 @@ async def delegate_step(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft
         return Pause(tuple(report.waiting_for), usage=await spent_so_far(run, unit))
     if report.state is OrderState.CANCELLED and run.cancelled():
         raise Stop
-    view = run.known.take_end(child.order_id) or await open_view(run.ledger, str(child.order_id))
-    source = await source_of(view)
+    source = run.known.take_end(child.order_id)
+    if source is None:
+        source = await source_of(await open_view(run.ledger, str(child.order_id)))
     assert unit.child is not None
     spent = report.usage.since(unit.child.counted)
     if report.state is not OrderState.DONE:

@@ -31,6 +31,7 @@ from runtime.engine.resume import open_view
 from runtime.engine.schedule import carry_out_plan
 from runtime.engine.scope import Outputs
 from runtime.engine.shares import promised
+from runtime.engine.source import source_of
 from runtime.engine.view import OrderView, Said
 from runtime.engine.withdraw import settle_below
 from runtime.errors import InvalidArguments, NotStorable, VersionConflict
@@ -220,7 +221,8 @@ class Engine:
         said = run.view.said = Said(standing, standing.to_json())
         await run.journal.write(NewEvent("order.finished", {"report": said.data}))
         assert run.view.report is not None
-        self._known.ended(run.order.order_id, run.view)
+        if self._known.awaits_end(run.order.order_id):
+            self._known.ended(run.order.order_id, await source_of(run.view))
         return run.view.report
 
 

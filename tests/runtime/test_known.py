@@ -1,7 +1,7 @@
 """What a process knows of orders without reading them."""
 
 from contracts import OrderId
-from runtime.engine.view import OrderView
+from runtime.engine.source import Source
 from runtime.known import Known
 
 
@@ -13,7 +13,7 @@ def test_an_order_is_new_to_the_first_who_asks() -> None:
 
 
 def test_an_end_is_given_once_to_whoever_awaited_it() -> None:
-    known, order, view = Known(), OrderId.new(), OrderView()
+    known, order, view = Known(), OrderId.new(), Source()
     known.await_end(order)
     known.ended(order, view)
 
@@ -23,7 +23,7 @@ def test_an_end_is_given_once_to_whoever_awaited_it() -> None:
 
 def test_an_end_that_nobody_awaits_is_not_kept() -> None:
     known, order = Known(), OrderId.new()
-    known.ended(order, OrderView())
+    known.ended(order, Source())
 
     assert known.take_end(order) is None
 
@@ -31,7 +31,7 @@ def test_an_end_that_nobody_awaits_is_not_kept() -> None:
 def test_awaiting_anew_forgets_an_earlier_end() -> None:
     known, order = Known(), OrderId.new()
     known.await_end(order)
-    known.ended(order, OrderView())
+    known.ended(order, Source())
     known.await_end(order)
 
     assert known.take_end(order) is None

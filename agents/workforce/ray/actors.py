@@ -25,6 +25,7 @@ from agents.workforce.ray.messages import Address
 from agents.workforce.ray.ports import OpenOffice
 from contracts import Name
 from runtime.errors import SiliconError
+from runtime.garbage import look_rarely, pass_over_the_start
 from runtime.settings.groups import RaySettings
 
 _FOLDER = "silicon-ray-"
@@ -239,13 +240,16 @@ class HostActor:
 
     async def open(self) -> bytes:
         """Open its office; return its address, or the error that a person can read."""
+        look_rarely()
         module, _, function = self._blueprint.wire.partition(":")
         open_office: OpenOffice = getattr(import_module(module), function)
         try:
             office = await open_office(Path(self._blueprint.home), self._blueprint.given, self._blueprint.node)
             line = RayLine(self._blueprint)
             self._host = Host(office, line, actor=self._actor, alone=self._alone, end=lambda: os._exit(1))
-            return pickle.dumps(await self._host.open())
+            address = await self._host.open()
+            pass_over_the_start()
+            return pickle.dumps(address)
         except SiliconError as error:
             return pickle.dumps(error)
 

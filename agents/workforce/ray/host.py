@@ -89,16 +89,19 @@ class Host:
         assert self._desks is not None
         packed, order, new = unpack_order(message)
         answer: StatusReport | BaseException
+        source = None
         try:
             desk = self._desks.ready(packed) or await self._desks.at(packed)
             if new and order.order_id not in self._orders:
                 desk.run.known.make(order.order_id)
+            desk.run.known.await_end(order.order_id)
             answer = await self._in_hand(desk, order)
+            source = desk.run.known.take_end(order.order_id)
         except asyncio.CancelledError:
             answer = Stopped(str(order.order_id))
         except Exception as error:
             answer = error
-        return pack_answer(answer)
+        return pack_answer(answer, source)
 
     async def stop(self, message: bytes) -> bytes:
         """Stop an order; return once it is in nobody's hands here."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from contracts import ExecutionId, StatusReport, TaskOrder
+from runtime.engine.source import Source
 from runtime.errors import SiliconError
 from runtime.ledger.port import Lease
 
@@ -59,28 +60,28 @@ def unpack_stretch(packed: bytes) -> Stretch:
     return stretch
 
 
-def pack_answer(answer: StatusReport | BaseException) -> bytes:
-    """Return what came of an order: its report, or the error that stopped it."""
+def pack_answer(answer: StatusReport | BaseException, source: Source | None = None) -> bytes:
+    """Return what came of an order: its report with what its output rests on, or the error that stopped it."""
     try:
-        packed = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+        packed = pickle.dumps((answer, source), pickle.HIGHEST_PROTOCOL)
         if isinstance(answer, SiliconError):
             pickle.loads(packed)  # noqa: S301 - ours; an error with a constructor of its own may not come back
     except Exception:
-        return pickle.dumps(_plain(answer), pickle.HIGHEST_PROTOCOL)
+        return pickle.dumps((_plain(answer), None), pickle.HIGHEST_PROTOCOL)
     return packed
 
 
-def unpack_answer(packed: bytes) -> StatusReport:
-    """Return the report, or raise the error that stopped the order.
+def unpack_answer(packed: bytes) -> tuple[StatusReport, Source | None]:
+    """Return the report, with what its output rests on where the host knew; or raise the error that stopped the order.
 
     Raises:
         Stopped: the order was stopped on its host by somebody else.
     """
-    answer = pickle.loads(packed)  # noqa: S301 - from another process of ours
+    answer, source = pickle.loads(packed)  # noqa: S301 - from another process of ours
     if isinstance(answer, BaseException):
         raise answer
     assert isinstance(answer, StatusReport)
-    return answer
+    return answer, source
 
 
 def _plain(answer: object) -> Exception:

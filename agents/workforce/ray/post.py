@@ -117,7 +117,10 @@ class Post:
         except asyncio.CancelledError:
             await asyncio.shield(self._stop(address, order))
             raise
-        return unpack_answer(answer)
+        report, source = unpack_answer(answer)
+        if source is not None:
+            self._known.ended(order.order_id, source)
+        return report
 
     async def _stop(self, address: Address, order: TaskOrder) -> None:
         """Return once the order is in nobody's hands there."""

@@ -161,7 +161,7 @@ async def test_an_order_handed_over_twice_is_in_hand_once(hall: Hall) -> None:
 
     again = asyncio.create_task(hall.line.call("host-1", "deliver", pack_order(stretch, order, new=False)))
     hall.echo.go_on.set()
-    first, second = await asking, unpack_answer(await again)
+    first, (second, _) = await asking, unpack_answer(await again)
 
     assert first.state is second.state is OrderState.DONE
     assert hall.echo.calls == ["1", "2"]
@@ -208,7 +208,7 @@ async def test_a_later_stretch_takes_an_order_over_and_an_earlier_one_does_not(h
     later = Stretch(stretch.execution_id, lease, True, False, stretch.hosts)
 
     hall.echo.hold = False
-    taken = unpack_answer(await hall.line.call("host-1", "deliver", pack_order(later, order, new=False)))
+    taken, _ = unpack_answer(await hall.line.call("host-1", "deliver", pack_order(later, order, new=False)))
 
     assert taken.state is OrderState.DONE
     with pytest.raises(StaleWriter):

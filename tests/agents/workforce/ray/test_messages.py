@@ -19,6 +19,7 @@ from agents.workforce.ray.messages import (
 )
 from contracts import ExecutionId, OrderId, OrderState, StatusReport, Usage
 from runtime.engine.delegation import ChildEnded
+from runtime.engine.source import Source
 from runtime.errors import SiliconError
 from runtime.ledger.port import Lease
 from tests.agents.employee.staff import order
@@ -52,7 +53,9 @@ def test_an_order_arrives_with_its_stretch() -> None:
 def test_a_report_arrives() -> None:
     report = StatusReport(order_id=OrderId.new(), state=OrderState.DONE, output={"n": 1})
 
-    assert unpack_answer(pack_answer(report)) == report
+    source = Source(uses=("work",), changed_the_world=True)
+    assert unpack_answer(pack_answer(report)) == (report, None)
+    assert unpack_answer(pack_answer(report, source)) == (report, source)
 
 
 @pytest.mark.parametrize("error", ERRORS)
