@@ -1,6 +1,9 @@
 """Runs every bench in a process of its own and writes what it found, the machine and the method into one page.
 
-python bench/report.py [--write docs/performance.md] [--quick] [--results FOLDER]
+python bench/report.py [--write docs/performance.md] [--quick] [--only BENCH …] [--results FOLDER]
+
+With `--only`, the other parts of a page that is there stay as they are; each part says when it was measured and beside
+what other work.
 """
 
 from __future__ import annotations
@@ -222,24 +225,28 @@ TITLES = {
 }
 
 
-def page(found: Mapping[str, Mapping[str, Any]]) -> str:
-    about = machine()
-    load = "load averages over 1, 5 and 15 minutes: " + ", ".join(map(str, about["load"]))
-    told = [
-        INTRODUCTION,
-        "## The machine\n",
-        table(
-            ("what", "is"),
-            [
-                ("measured", f"{datetime.now(UTC):%Y-%m-%d}"),
-                *((name, value) for name, value in about.items() if name != "load"),
-                ("other work", load),
-            ],
-        ),
-    ]
-    for name, result in found.items():
-        told.append(f"\n## {TITLES[name]}\n\n{method(name)}\n\n{globals()[name](result)}")
+def page(found: Mapping[str, Mapping[str, Any]], there: Mapping[str, str]) -> str:
+    """Return the page: what was found, and the parts that are there of what was not measured now."""
+    rows = [(name, value) for name, value in machine().items() if name != "load"]
+    told = [INTRODUCTION, "## The machine\n", table(("what", "is"), rows)]
+    for name, title in TITLES.items():
+        if name in found:
+            told.append(f"\n## {title}\n\n{method(name)}\n\n{globals()[name](found[name])}\n\n{found[name]['when']}")
+        elif title in there:
+            told.append(f"\n## {title}\n\n{there[title]}")
     return "\n".join(told) + "\n"
+
+
+def parts_of(page: Path) -> dict[str, str]:
+    """Return title → text of the parts of a page."""
+    parts = page.read_text().split("\n## ")[1:] if page.exists() else ()
+    return {title: text.strip() for title, _, text in (part.partition("\n") for part in parts)}
+
+
+def when() -> str:
+    """Return the line that says when something was measured."""
+    load = ", ".join(map(str, machine()["load"]))
+    return f"Measured {datetime.now(UTC):%Y-%m-%d}; load averages over 1, 5 and 15 minutes: {load}."
 
 
 def main() -> None:
@@ -256,11 +263,11 @@ def main() -> None:
             found[name] = json.loads(kept.read_text())
             continue
         print(f"measuring {name}", file=sys.stderr, flush=True)
-        found[name] = run(name, QUICK[name] if arguments.quick else ())
+        found[name] = {**run(name, QUICK[name] if arguments.quick else ()), "when": when()}
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_text(json.dumps(found[name]))
-    text = page(found)
+    text = page(found, parts_of(arguments.write) if arguments.write else {})
     if arguments.write:
         arguments.write.write_text(text)
     else:
