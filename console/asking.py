@@ -15,7 +15,7 @@ from console.system_user import system_user
 from console.typed import refused
 from console.views import RunOptions
 from contracts import ApprovalMode, ExecutionRequest, GovernanceTerms, Json, Name
-from governance.access import Person
+from governance.access import Person, Principal
 from governance.access.people import Role
 from memory.buckets import year_fault
 from runtime.errors import InvalidArguments, PermissionRefused
@@ -59,22 +59,28 @@ def acting(organisation: Organisation, by: str | None) -> Person:
 
 def may_operate(person: Person) -> Person:
     """Return the person, who may start and stop executions; raise PermissionRefused otherwise."""
-    if person.roles <= {Role.VIEWER}:
+    if person.roles.isdisjoint({Role.OPERATOR, Role.ADMIN}):
+        does = "decide" if Role.APPROVER in person.roles else "look"
         raise PermissionRefused(
-            f"{person.name} may look but not act. That takes the role operator, approver or admin; "
+            f"{person.name} may {does} but not start or stop work. That takes the role operator or admin; "
             "`as` (--as) says who acts.",
             person=person.id,
         )
     return person
 
 
-def may_steer(person: Person) -> Person:
-    """Return the person, who may open and close nodes; raise PermissionRefused otherwise."""
-    if not person.roles & {Role.OPERATOR, Role.ADMIN}:
+def may_steer(principal: Principal) -> Principal:
+    """Return the principal, who may open and close nodes; raise PermissionRefused otherwise.
+
+    A node serves whoever has a place on the ledger, so that nobody of one organisation may take it from the others.
+    """
+    if not principal.is_admin:
         raise PermissionRefused(
-            f"{person.name} may not steer the cluster. That takes the role operator or admin.", person=person.id
+            f"The token {principal.name} may not open or close nodes: they serve every organisation on this ledger. "
+            "That takes an administrator's token (`silicon tokens create --admin`), or the command line of a machine.",
+            principal=principal.id,
         )
-    return person
+    return principal
 
 
 def known_at(organisation: Organisation, at: datetime | None) -> datetime | None:

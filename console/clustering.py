@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from cluster import Closed, open_control_plane
-from cluster.control_plane import ControlPlane, NodeStanding, OrderStanding, Stage
+from cluster.control_plane import Closer, ControlPlane, NodeStanding, OrderStanding, Stage
 from console.asking import may_steer
 from console.resources import Resources
 from console.system_user import system_user
@@ -54,11 +54,12 @@ class Clustering:
                 )  # fmt: skip
         return rows
 
-    async def close_node(self, node_id: NodeId, state: NodeState, *, by: Principal | None = None) -> NodeRow:
+    async def close_node(
+        self, node_id: NodeId, state: NodeState, *, by: Principal | None = None, via: str = "cli"
+    ) -> NodeRow:
         """Cordon, drain or open a node; see the port."""
-        if by is not None and by.home is not None:
-            may_steer(self._resources.people_in(by.home).acting(by.person, system_user()))
-        return _node_row(await (await self._plane()).close(node_id, _CLOSED[state]))
+        closer = Closer(system_user(), via) if by is None else Closer(may_steer(by).name, via, by.id)
+        return _node_row(await (await self._plane()).close(node_id, _CLOSED[state], by=closer))
 
     async def cluster_numbers(self) -> ClusterNumbers:
         """Return how the cluster stands; see the port."""
@@ -109,6 +110,9 @@ def _node_row(standing: NodeStanding) -> NodeRow:
     return NodeRow(
         node.node_id, state, node.labels, node.driver, node.cannot_enforce, node.slots, standing.taken,
         standing.runners, standing.beat_at, standing.pulled_at, standing.warm,
+        None if standing.closing is None else standing.closing.by.name,
+        None if standing.closing is None else standing.closing.by.via,
+        None if standing.closing is None else standing.closing.at,
     )  # fmt: skip
 
 

@@ -33,19 +33,22 @@ class Cluster(Protocol):
         """Return how the cluster stands, as numbers."""
         ...
 
-    async def close_node(self, node_id: NodeId, state: NodeState, *, by: Principal | None = None) -> NodeRow:
+    async def close_node(
+        self, node_id: NodeId, state: NodeState, *, by: Principal | None = None, via: str = "cli"
+    ) -> NodeRow:
         """Cordon, drain or open a node, and return how it stands then.
 
         A cordoned node takes no new orders. On a draining one the orders of others go on elsewhere, each from its next
         step on. Both hold until the node is opened again, also when its processes are started anew.
 
         Args:
-            by: whoever asks from outside; an administrator, or a person who is an operator of their organisation. None
-                is whoever has the ledger in their hands anyway.
+            by: whoever asks from outside, which takes an administrator: a node serves all organisations. None is
+                whoever has the ledger in their hands anyway.
+            via: from where, for the record, which is an event of the node's own stream.
 
         Raises:
             NotFound: there is no such node.
-            PermissionRefused: whoever asks is no operator.
+            PermissionRefused: whoever asks is no administrator.
         """
         ...
 

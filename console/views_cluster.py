@@ -52,6 +52,11 @@ class NodeRow:
     """When it last looked for orders."""
     warm: frozenset[int] = frozenset()
     """Free slots that are kept ready for the next orders, by number."""
+    closed_by: str | None = None
+    """Who closed it: the system user, or the name of the token; None while it is open."""
+    closed_via: str | None = None
+    """From where: `cli`, or `api from ADDRESS`."""
+    closed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cluster.control_plane.port import (
     Accepted,
+    Closer,
     ControlPlane,
     Entered,
     NodeStanding,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Accepted",
     "Closed",
+    "Closer",
     "ControlPlane",
     "Entered",
     "NodeStanding",

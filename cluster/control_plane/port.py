@@ -54,6 +54,26 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
+class Closer:
+    """Whoever closes or opens a node, for the record."""
+
+    name: str
+    """The system user, or the name of the token."""
+    via: str
+    """From where: `cli`, or `api from ADDRESS`."""
+    principal: str | None = None
+    """Id of the token; None on the command line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What the stream of a node that is closed tells."""
+
+    by: Closer
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class NodeStanding:
     """A node as operators see it."""
 
@@ -71,6 +91,8 @@ class NodeStanding:
     """Processes that serve it and live."""
     warm: frozenset[int] = frozenset()
     """Free slots that are kept ready."""
+    closing: Closing | None = None
+    """Who closed it, and when; None while it is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +212,12 @@ class ControlPlane(Protocol):
         """Give back a slot that was taken without the queue, and return what comes next here."""
         ...
 
-    async def close(self, node_id: NodeId, closed: Closed) -> NodeStanding:
-        """Open or close a node, and return it; raise NotFound when there is none."""
+    async def close(self, node_id: NodeId, closed: Closed, *, by: Closer) -> NodeStanding:
+        """Open or close a node, and return it; who did is a fact of its stream, from the first time on.
+
+        Raises:
+            NotFound: there is no such node.
+        """
         ...
 
     async def nodes(self) -> Sequence[NodeStanding]:

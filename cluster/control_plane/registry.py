@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from cluster.control_plane.closing import record
+from cluster.control_plane.port import Closer
 from cluster.control_plane.rows import Runner, node_to
 from cluster.control_plane.stages import Closed
 from cluster.control_plane.statements import Statements
@@ -59,13 +61,17 @@ class Registry:
         if closed is not None and closed[0] == Closed.OPEN:
             transaction.run(self._sql.forget_node, node.node_id)
 
-    def close(self, transaction: Transaction, node_id: NodeId, closed: Closed) -> None:
-        """Open or close a node; raise NotFound when there is none."""
-        if transaction.one(self._sql.closed, node_id) is None:
+    def close(self, transaction: Transaction, node_id: NodeId, closed: Closed, by: Closer, now: datetime) -> None:
+        """Open or close a node and record who did; raise NotFound when there is none, change nothing where it is so."""
+        row = transaction.one(self._sql.closed, node_id)
+        if row is None:
             raise NotFound(
                 f"There is no {node_id}. `silicon cluster nodes` lists those that there are.", node_id=node_id
             )
+        if row[0] == closed:
+            return
         transaction.run(self._sql.close_node, int(closed), node_id)
+        record(transaction, node_id, closed, by, now)
 
     def _forget_old(self, transaction: Transaction, now: datetime) -> None:
         transaction.run(self._sql.forget_nodes, time_to_number(now - KEPT))

@@ -12,10 +12,11 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from cluster.control_plane import standing
+from cluster.control_plane.closing import closing_of
 from cluster.control_plane.faults import no_node_fits, no_slot_free, queue_full
 from cluster.control_plane.jobs import Entry, Jobs
 from cluster.control_plane.matcher import Wants, fits
-from cluster.control_plane.port import Accepted, Entered, NodeStanding, Occupancy, OrderStanding, Seen
+from cluster.control_plane.port import Accepted, Closer, Entered, NodeStanding, Occupancy, OrderStanding, Seen
 from cluster.control_plane.registry import Registry
 from cluster.control_plane.round import Rules
 from cluster.control_plane.rows import order_to
@@ -152,14 +153,20 @@ class SqlControlPlane:
         """Give back a slot that was taken without the queue, and return what comes next here."""
         return await self._write(lambda tx: self._jobs.release(tx, held))
 
-    async def close(self, node_id: NodeId, closed: Closed) -> NodeStanding:
-        """Open or close a node, and return it; raise NotFound when there is none."""
-        await self._write(lambda tx: self._registry.close(tx, node_id, closed))
+    async def close(self, node_id: NodeId, closed: Closed, *, by: Closer) -> NodeStanding:
+        """Open or close a node, and return it; see the port."""
+        now = self._clock.now()
+        await self._write(lambda tx: self._registry.close(tx, node_id, closed, by, now))
         return next(each for each in await self.nodes() if each.node.node_id == node_id)
 
     async def nodes(self) -> Sequence[NodeStanding]:
         """Return the nodes there are, and those that were there lately."""
-        return await self._read(lambda connection, now: standing.nodes(connection, now, self._rules, self.runner))
+        found = await self._read(lambda connection, now: standing.nodes(connection, now, self._rules, self.runner))
+        closed = [str(each.node.node_id) for each in found if each.closed is not Closed.OPEN]
+        if not closed:
+            return found
+        told = {event.subject: closing_of(event) for event in await self._store.ledger.read_newest(*closed)}
+        return [replace(each, closing=told.get(each.node.node_id)) for each in found]
 
     async def orders(self, limit: int | None = None) -> Sequence[OrderStanding]:
         """Return the orders that wait or hold a slot; see the port."""

@@ -1,10 +1,10 @@
-"""Nodes, slots and the queue: shown to everybody who may look, steered by operators."""
+"""Nodes, slots and the queue: shown to everybody who may look, steered by administrators."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as InPath
 
 from console.api.asked import ULID
@@ -30,6 +30,12 @@ def _node_id(
     return NodeId(f"{NodeId.KIND}/{ulid}")
 
 
+def _via(request: Request) -> str:
+    return "api" if request.client is None else f"api from {request.client.host}"
+
+
+Via = Annotated[str, Depends(_via)]
+"""From where somebody asks, for the record."""
 OfNode = Annotated[NodeId, Depends(_node_id)]
 Limit = Annotated[int, Query(ge=1, le=1_000, description="How many orders at most.")]
 
@@ -55,18 +61,18 @@ async def orders(desk: AtDesk, asking: Asking, limit: Limit = 100) -> OrderList:
 
 
 @routes.post("/nodes/{node}/cordon")
-async def cordon(node_id: OfNode, desk: AtDesk, asking: Asking) -> Node:
-    """Let a node take no new orders; those that it has end there. It takes an operator."""
-    return Node.of(await desk.application.close_node(node_id, NodeState.CORDONED, by=asking))
+async def cordon(node_id: OfNode, desk: AtDesk, asking: Asking, via: Via) -> Node:
+    """Let a node take no new orders; those that it has end there. It takes an administrator."""
+    return Node.of(await desk.application.close_node(node_id, NodeState.CORDONED, by=asking, via=via))
 
 
 @routes.post("/nodes/{node}/drain")
-async def drain(node_id: OfNode, desk: AtDesk, asking: Asking) -> Node:
-    """Let a node take no new orders, and those of others go on elsewhere from their next step. It takes an operator."""
-    return Node.of(await desk.application.close_node(node_id, NodeState.DRAINING, by=asking))
+async def drain(node_id: OfNode, desk: AtDesk, asking: Asking, via: Via) -> Node:
+    """Let a node take no new orders, and others' go on elsewhere from their next step. It takes an administrator."""
+    return Node.of(await desk.application.close_node(node_id, NodeState.DRAINING, by=asking, via=via))
 
 
 @routes.post("/nodes/{node}/uncordon")
-async def uncordon(node_id: OfNode, desk: AtDesk, asking: Asking) -> Node:
-    """Let a node that was cordoned or drained take orders again. It takes an operator."""
-    return Node.of(await desk.application.close_node(node_id, NodeState.OPEN, by=asking))
+async def uncordon(node_id: OfNode, desk: AtDesk, asking: Asking, via: Via) -> Node:
+    """Let a node that was cordoned or drained take orders again. It takes an administrator."""
+    return Node.of(await desk.application.close_node(node_id, NodeState.OPEN, by=asking, via=via))

@@ -34,6 +34,12 @@ class Node(ApiModel):
     """Last sign of life; absent for a lost node."""
     pulled_at: AwareDatetime | None = None
     """When it last looked for orders."""
+    closed_by: str | None = None
+    """Who closed it: the name of a token, or a system user on the command line; absent while it is open."""
+    closed_via: str | None = None
+    """From where it was closed: `cli`, or `api from ADDRESS`."""
+    closed_at: AwareDatetime | None = None
+    """When it was closed."""
 
     @classmethod
     def of(cls, row: NodeRow) -> Node:
@@ -41,7 +47,8 @@ class Node(ApiModel):
         return cls(
             node_id=row.node_id, state=row.state, labels=row.labels, driver=row.driver,
             cannot_enforce=row.cannot_enforce, slots=row.slots, taken=row.taken, processes=row.processes,
-            beat_at=row.beat_at, pulled_at=row.pulled_at,
+            beat_at=row.beat_at, pulled_at=row.pulled_at, closed_by=row.closed_by, closed_via=row.closed_via,
+            closed_at=row.closed_at,
         )  # fmt: skip
 
 

@@ -421,6 +421,7 @@ cluster-state = { $state ->
 }
 cluster-taken = { $taken } of { $slots } slots taken
 cluster-beat = last beat { $at }
+cluster-closed-by = closed by { $name } ({ $via }) at { $at }
 cluster-cannot = cannot enforce: { $names }
 cluster-free = free
 cluster-warm = free, kept ready

@@ -317,6 +317,7 @@ cluster-state = { $state ->
 }
 cluster-taken = { $slots } 个槽位中已占用 { $taken } 个
 cluster-beat = 最近心跳 { $at }
+cluster-closed-by = 由 { $name }（{ $via }）于 { $at } 关闭
 cluster-cannot = 无法保证：{ $names }
 cluster-free = 空闲
 cluster-warm = 空闲，已预热

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cluster import Closed, ControlPlane, RlimitsDriver
+from cluster.control_plane import Closer
 from cluster.sandbox.slot_sandbox import ProcessSandbox
 from cluster.slot import HeldSlot
 from cluster.warm import WarmSlots
@@ -110,7 +111,7 @@ async def test_a_node_that_is_closed_gives_up_what_it_kept_ready(
 ) -> None:
     await warm.refresh()
     assert plane.node is not None
-    await plane.close(plane.node.node_id, Closed.CORDONED)
+    await plane.close(plane.node.node_id, Closed.CORDONED, by=Closer("ann", "cli"))
     await warm.refresh()
 
     assert waiting_in(tmp_path) == []

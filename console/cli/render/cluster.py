@@ -28,6 +28,9 @@ def node_lines(row: NodeRow, say: Say) -> list[Text]:
     if row.beat_at is not None:
         facts.append(say("cluster-beat", at=moment(row.beat_at)))
     lines = [first, Text(f"  {' · '.join(facts)}", style="dim")]
+    if row.closed_at is not None:
+        who = {"name": row.closed_by or "?", "via": row.closed_via or "?"}
+        lines.append(Text(f"  {say('cluster-closed-by', at=moment(row.closed_at), **who)}", style="dim"))
     if row.cannot_enforce:
         lines.append(Text(f"  {say('cluster-cannot', names=', '.join(row.cannot_enforce))}", style="dim"))
     return lines

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from cluster import ControlPlane, Node, open_control_plane
-from cluster.control_plane import Stage
+from cluster.control_plane import Closer, Stage
 from contracts import NodeId, OrderState, StatusReport, TaskOrder
 from runtime.ledger.store import SqlStore
 from runtime.settings import ClusterSettings, SlotSettings
 from tests.fakes.clock import HandClock
 
+OPERATOR = Closer("ann", "cli")
 Planes = Callable[..., ControlPlane]
 
 

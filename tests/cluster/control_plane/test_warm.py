@@ -7,7 +7,7 @@ import pytest
 from cluster import Closed
 from runtime.executor.holder import this_process
 from runtime.ledger.store import SqlStore
-from tests.cluster.control_plane.conftest import Planes, a_node, serving, submitting
+from tests.cluster.control_plane.conftest import OPERATOR, Planes, a_node, serving, submitting
 from tests.cluster.control_plane.test_slots import a_holder_that_is_gone
 from tests.fakes.clock import HandClock
 from tests.fakes.orders import an_order
@@ -90,6 +90,6 @@ async def test_a_slot_that_ran_out_instead_of_being_given_back_is_not_made_ready
 async def test_a_closed_node_keeps_nothing_ready(planes: Planes, clock: HandClock) -> None:
     plane = await serving(planes(a_node(2)), clock)
     assert plane.node is not None
-    await plane.close(plane.node.node_id, Closed.CORDONED)
+    await plane.close(plane.node.node_id, Closed.CORDONED, by=OPERATOR)
 
     assert await plane.warm(()) == {}

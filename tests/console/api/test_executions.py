@@ -176,13 +176,25 @@ async def test_a_cancel_is_recorded_with_who_asked_and_twice_is_once(served: Ser
     execution_id = await served.submit()
     async with served.client() as client:
         for _ in range(2):
-            response = await client.post(f"/executions/{execution_id.ulid}/cancel", json={"as": "clerk"})
+            response = await client.post(f"/executions/{execution_id.ulid}/cancel", json={"as": "planner"})
             assert response.status_code == 202
     events = await served.store.ledger.read(execution_id)
 
     assert [event.type for event in events] == ["execution.requested", "execution.cancel_requested"]
-    assert events[1].data == {"by": "clerk"}
+    assert events[1].data == {"by": "planner"}
     assert served.woken == [execution_id] * 3
+
+
+async def test_whoever_only_decides_neither_starts_nor_stops_work(served: Served) -> None:
+    execution_id = await served.submit()
+    async with served.client(await served.token("clerk")) as approver:
+        answers = [
+            await approver.post(f"/executions/{execution_id.ulid}/cancel"),
+            await approver.post("/executions", json=GOAL),
+        ]
+
+    assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(403, "PERMISSION_REFUSED")] * 2
+    assert [event.type for event in await served.store.ledger.read(execution_id)] == ["execution.requested"]
 
 
 async def test_a_cancelled_execution_ends_once_somebody_takes_it_up(served: Served) -> None:
