@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from agents.workforce.ray.actors import connect
 from runtime.settings.groups import RaySettings
 from tests.crash.lives import open_desk
 from tests.crash.office import desk
+from tests.engines.two_nodes import NODE, TwoNodes, open_two_nodes
 
 __all__ = ["desk"]
 
@@ -54,7 +55,7 @@ def ray_cluster() -> Iterator[Any]:
         import ray
         from ray.cluster_utils import Cluster
 
-        head = {"num_cpus": 2, "object_store_memory": STORE, "include_dashboard": False}
+        head = {"num_cpus": 2, "object_store_memory": NODE["object_store_memory"], "include_dashboard": False}
         cluster = Cluster(initialize_head=True, head_node_args=head)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("RAY_ADDRESS", cluster.address)
@@ -64,5 +65,10 @@ def ray_cluster() -> Iterator[Any]:
         cluster.shutdown()
 
 
-STORE = 80 * 1024 * 1024
-ON_RAY = {"workforce.engine": "ray", "executor.lease_s": 3.0, "executor.renew_s": 0.5}
+@pytest.fixture(scope="session")
+async def two_nodes(
+    tmp_path_factory: pytest.TempPathFactory, module_desk: int, ray_cluster: Any
+) -> AsyncIterator[TwoNodes]:
+    """The counting house on two nodes."""
+    async with open_two_nodes(tmp_path_factory.mktemp("house"), module_desk, ray_cluster) as two_nodes:
+        yield two_nodes

@@ -92,8 +92,11 @@ class House:
         async with asyncio.timeout(60):
             while not (file.exists() and file.read_text()):  # noqa: ASYNC110 - its bridge comes up in another process
                 await asyncio.sleep(0.05)
-        node_id = NodeId(file.read_text().strip())
-        await (await self.resources.organisations()).plane.close(node_id, closed)
+        await (await self.resources.organisations()).plane.close(self.node_id(node), closed)
+
+    def node_id(self, node: str) -> NodeId:
+        """Return the node of the cluster that a node of Ray is."""
+        return NodeId((self.home / "nodes" / node[:16] / "node").read_text().strip())
 
     def times(self, path: str) -> int:
         """Return how often the service was called there."""

@@ -6,22 +6,21 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import psutil
 import pytest
 
 from cluster import Closed
-from contracts import Event
 from tests.crash.lives import ROOT, result_without
 from tests.crash.person import Told, ask_desk
-from tests.engines.conftest import STORE
-from tests.engines.holding_office import hold_at, let_go, until_held
-from tests.engines.house import LEASE_S, SITS, House, open_house, pid_of
+from tests.engines.holding_office import hold_at, until_held
+from tests.engines.house import LEASE_S, SITS, House, pid_of
+from tests.engines.two_nodes import NODE, TwoNodes
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300), pytest.mark.thorough]
 WITHIN = timedelta(seconds=LEASE_S + 5)
@@ -56,52 +55,6 @@ class Recovered:
         assert max(self.took.values()) <= WITHIN, told
 
 
-@dataclass
-class Scene:
-    """The house on two nodes, and what a month comes to that nothing disturbs."""
-
-    house: House
-    ray: Any
-    second: Any
-    """The node that may be killed."""
-    expected: Told
-
-    async def after(
-        self, key: str, closing: asyncio.Future[Told] | None, kill: Callable[[], Awaitable[None]]
-    ) -> timedelta:
-        """Kill something and see the month closed as if nothing had happened; return how long that was in coming."""
-        house, died = self.house, datetime.now(UTC)
-        await kill()
-        let_go(house.home)
-        async with asyncio.timeout(60):
-            told = await (closing or asyncio.ensure_future(house.close_the_month(key)))
-
-        assert told.state == "done", told.result["error"]
-        assert told.twice == []
-        assert result_without(told) == result_without(self.expected, told.doubts)
-        assert house.times("/payments") == house.times("/letters") == 1
-        after = await house.told_after(died)
-        assert _finished_before(await house.told_after(datetime.min.replace(tzinfo=UTC)), died).isdisjoint(
-            event.subject for event in after
-        ), "an order that was finished moved"
-        return min(event.time for event in after) - died
-
-
-def _finished_before(events: list[Event], moment: datetime) -> set[str]:
-    return {event.subject for event in events if event.type == "order.finished" and event.time <= moment}
-
-
-@pytest.fixture(scope="module")
-async def scene(tmp_path_factory: pytest.TempPathFactory, module_desk: int, ray_cluster: Any) -> AsyncIterator[Scene]:
-    second = ray_cluster.add_node(num_cpus=1, object_store_memory=STORE)
-    async with open_house(tmp_path_factory.mktemp("deaths"), module_desk) as house:
-        await house.hosts(2)
-        scene = Scene(house, ray_cluster, second, await house.close_the_month())
-        yield scene
-        assert await house.is_whole()
-    await asyncio.to_thread(ray_cluster.remove_node, scene.second)
-
-
 @asynccontextmanager
 async def held(house: House, label: str, *, after: bool) -> AsyncIterator[tuple[str, asyncio.Future[Told], int]]:
     """Begin a month and give its key, who closes it, and the process that is held on the way."""
@@ -125,46 +78,46 @@ async def labels(house: House, victim: str | None, phase: str) -> tuple[str, boo
     return label.format(who=who, step=STEPS[who]), after
 
 
-async def test_a_process_of_a_host_is_killed(scene: Scene) -> None:
+async def test_a_process_of_a_host_is_killed(two_nodes: TwoNodes) -> None:
     recovered = Recovered()
     for phase in PHASES:
-        label, after = await labels(scene.house, None, phase)
-        async with held(scene.house, label, after=after) as (key, closing, pid):
+        label, after = await labels(two_nodes.house, None, phase)
+        async with held(two_nodes.house, label, after=after) as (key, closing, pid):
 
             async def kill(pid: int = pid) -> None:
                 os.kill(pid, signal.SIGKILL)
 
-            recovered.took[phase] = await scene.after(key, closing, kill)
+            recovered.took[phase] = await two_nodes.after(key, closing, kill)
     recovered.is_in_time()
 
 
-async def test_an_actor_is_killed(scene: Scene) -> None:
+async def test_an_actor_is_killed(two_nodes: TwoNodes) -> None:
     import ray
 
     recovered = Recovered()
     for phase in PHASES:
-        label, after = await labels(scene.house, None, phase)
-        async with held(scene.house, label, after=after) as (key, closing, pid):
-            (actor,) = [host.actor for host in await scene.house.hosts() if pid_of(host) == pid]
+        label, after = await labels(two_nodes.house, None, phase)
+        async with held(two_nodes.house, label, after=after) as (key, closing, pid):
+            (actor,) = [host.actor for host in await two_nodes.house.hosts() if pid_of(host) == pid]
 
             async def kill(actor: str = actor) -> None:
                 ray.kill(ray.get_actor(actor))
 
-            recovered.took[phase] = await scene.after(key, closing, kill)
+            recovered.took[phase] = await two_nodes.after(key, closing, kill)
     recovered.is_in_time()
 
 
-async def test_a_whole_node_is_killed(scene: Scene) -> None:
+async def test_a_whole_node_is_killed(two_nodes: TwoNodes) -> None:
     recovered = Recovered()
     for phase in PHASES:
-        label, after = await labels(scene.house, scene.second.node_id, phase)
-        async with held(scene.house, label, after=after) as (key, closing, _):
+        label, after = await labels(two_nodes.house, two_nodes.second.node_id, phase)
+        async with held(two_nodes.house, label, after=after) as (key, closing, _):
 
             async def kill() -> None:
-                await asyncio.to_thread(_lose, scene.ray, scene.second)
+                await asyncio.to_thread(_lose, two_nodes.ray, two_nodes.second)
 
-            recovered.took[phase] = await scene.after(key, closing, kill)
-        scene.second = scene.ray.add_node(num_cpus=1, object_store_memory=STORE)  # Ray takes only the main thread
+            recovered.took[phase] = await two_nodes.after(key, closing, kill)
+        two_nodes.second = two_nodes.ray.add_node(**NODE)  # Ray takes only the main thread
     recovered.is_in_time()
 
 
@@ -177,8 +130,8 @@ def _lose(ray_cluster: Any, node: Any) -> None:
     ray_cluster.remove_node(node, allow_graceful=False)
 
 
-async def test_a_bridge_is_killed_with_an_order_in_its_hands(scene: Scene) -> None:
-    house, recovered = scene.house, Recovered()
+async def test_a_bridge_is_killed_with_an_order_in_its_hands(two_nodes: TwoNodes) -> None:
+    house, recovered = two_nodes.house, Recovered()
     bridges = house.resources.bridges
     assert bridges is not None
     for phase, (label, after) in BRIDGE.items():
@@ -192,23 +145,23 @@ async def test_a_bridge_is_killed_with_an_order_in_its_hands(scene: Scene) -> No
             async def kill(pid: int = pid) -> None:
                 os.kill(pid, signal.SIGKILL)
 
-            recovered.took[phase] = await scene.after(key, closing, kill)
+            recovered.took[phase] = await two_nodes.after(key, closing, kill)
     recovered.is_in_time()
 
 
-async def test_the_driver_is_killed(scene: Scene) -> None:
-    house, recovered = scene.house, Recovered()
+async def test_the_driver_is_killed(two_nodes: TwoNodes) -> None:
+    house, recovered = two_nodes.house, Recovered()
     for phase in PHASES:
         label, after = await labels(house, None, phase)
         hold_at(house.home, label, after=after)
         key = house.begin()
         words = ("-m", "tests.engines.driver", str(house.home), str(house.folder), str(house.desk), key)
         driver = await asyncio.create_subprocess_exec(
-            sys.executable, *words, cwd=ROOT, env={**os.environ, "RAY_ADDRESS": scene.ray.address},
+            sys.executable, *words, cwd=ROOT, env={**os.environ, "RAY_ADDRESS": two_nodes.ray.address},
         )  # fmt: skip
         async with asyncio.timeout(100):
             held_by = await until_held(house.home)
-        recovered.took[phase] = await scene.after(key, None, lambda driver=driver: _killed(driver))
+        recovered.took[phase] = await two_nodes.after(key, None, lambda driver=driver: _killed(driver))
         assert not psutil.pid_exists(held_by) or psutil.Process(held_by).status() == psutil.STATUS_ZOMBIE
     recovered.is_in_time()
 
@@ -218,8 +171,8 @@ async def _killed(process: asyncio.subprocess.Process) -> None:
     await process.wait()
 
 
-async def test_a_host_that_stands_still_loses_its_orders_and_is_gone_when_it_wakes(scene: Scene) -> None:
-    house = scene.house
+async def test_a_host_that_stands_still_loses_its_orders_and_is_gone_when_it_wakes(two_nodes: TwoNodes) -> None:
+    house = two_nodes.house
     await house.hosts(2)
     key = house.begin()
     ask_desk(house.desk, "/hold", {"path": "/payments"})
@@ -238,5 +191,5 @@ async def test_a_host_that_stands_still_loses_its_orders_and_is_gone_when_it_wak
 
     assert told.state == "done", told.result["error"]
     assert house.times("/payments") == 1
-    assert result_without(told) == result_without(scene.expected, told.doubts)
+    assert result_without(told) == result_without(two_nodes.expected, told.doubts)
     assert (len(gone), alive) == (len(frozen), [])
