@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
@@ -18,7 +18,7 @@ from agents.workforce.ray.messages import Address
 from cluster import Closed
 from console.application import SiliconApplication
 from contracts import Event, NodeId
-from runtime.errors import ExecutionBusy, StaleWriter
+from runtime.errors import ExecutionBusy, NotFound, StaleWriter
 from runtime.settings.load import load
 from tests.crash.dying_store import Death
 from tests.crash.lives import copy_organisation
@@ -88,11 +88,13 @@ class House:
 
     async def set_closed(self, node: str, closed: Closed) -> None:
         """Cordon a node of Ray, or open it."""
-        file = self.home / "nodes" / node[:16] / "node"
+        plane = (await self.resources.organisations()).plane
         async with asyncio.timeout(60):
-            while not (file.exists() and file.read_text()):  # noqa: ASYNC110 - its bridge comes up in another process
+            while True:
+                with suppress(FileNotFoundError, NotFound):  # its bridge comes up in another process
+                    await plane.close(self.node_id(node), closed)
+                    return
                 await asyncio.sleep(0.05)
-        await (await self.resources.organisations()).plane.close(self.node_id(node), closed)
 
     def node_id(self, node: str) -> NodeId:
         """Return the node of the cluster that a node of Ray is."""
