@@ -69,6 +69,7 @@ class Resident:
         self._freed = freed
         self._waiting: dict[OrderId, _Waiting] = {}
         self._working: dict[OrderId, _Work] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._for_all = False
         self._entered = False
         self._entering = asyncio.Lock()
@@ -155,7 +156,7 @@ class Resident:
             self._attending.cancel()
             await asyncio.gather(self._attending, return_exceptions=True)
             self._attending = None
-        while tasks := [work.task for work in self._working.values() if not work.task.done()]:
+        while tasks := [task for task in self._tasks if not task.done()]:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)  # the end of one may begin another
@@ -247,14 +248,25 @@ class Resident:
 
     def _begin(self, accepted: Iterable[Accepted]) -> None:
         for each in accepted:
+            before = self._working.get(each.order_id)
             work = self._working[each.order_id] = _Work(each.held)
-            work.task = asyncio.create_task(self._work(each), name=f"carries out {each.order_id}")
+            work.task = asyncio.create_task(
+                self._work(each, None if before is None else before.task), name=f"carries out {each.order_id}"
+            )
+            self._tasks.add(work.task)
+            work.task.add_done_callback(self._tasks.discard)
 
-    async def _work(self, accepted: Accepted) -> None:
-        """Carry one order out; whatever becomes of it, the queue is told, and nothing is raised."""
+    async def _work(self, accepted: Accepted, before: asyncio.Task[None] | None) -> None:
+        """Carry one order out; whatever becomes of it, the queue is told, and nothing is raised.
+
+        `before` worked on it in a slot that the order has lost, and may not know that yet: it ends first.
+        """
         order_id, held = accepted.order_id, accepted.held
         following: Sequence[Accepted] = ()
         try:
+            if before is not None:
+                before.cancel()
+                await asyncio.wait({before})
             following = await self._carried_out(accepted)
         except asyncio.CancelledError:
             await asyncio.shield(self._quietly(self._plane.give_back(order_id, held)))

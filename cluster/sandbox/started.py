@@ -33,6 +33,7 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NU
 GRACE_S = 0.5
 """Between the request to end and the end."""
 CHUNK = 65_536
+_SIGNALS = frozenset(int(each) for each in signal.valid_signals())
 LOOK_S = 0.25
 """Between two looks at disk and memory in use."""
 
@@ -114,9 +115,13 @@ class Started:
                 await self.process.wait()
 
     def exit_code(self) -> int | None:
-        """Return the exit code, negative for a signal, also where a process in between told it as 128 + signal."""
+        """Return the exit code, negative for a signal.
+
+        Where a process in between tells a signal as 128 + its number, a program that ends with such a code by itself
+        cannot be told from one that was killed; codes that no signal has are the program's own.
+        """
         code = self.process.returncode
-        if self.cell.own_processes and code is not None and code > 128:
+        if self.cell.own_processes and code is not None and code - 128 in _SIGNALS:
             return 128 - code
         return code
 

@@ -47,22 +47,37 @@ def read_file(folder: Path, name: str, *, most: int) -> bytes:
 def list_files(folder: Path, *, most: int) -> list[tuple[str, int]]:
     """Return the plain files of the folder with their sizes, sorted; links and closed folders are passed over."""
     found: list[tuple[str, int]] = []
-    left = [(os.fspath(folder), "", 0)]
+    left: list[tuple[str, ...]] = [()]
     while left:
-        path, name, depth = left.pop()
-        with suppress(PermissionError), os.scandir(path) as entries:  # a script may have closed it
-            for entry in entries:
-                if entry.is_file(follow_symlinks=False):
-                    found.append((name + entry.name, entry.stat(follow_symlinks=False).st_size))
-                elif entry.is_dir(follow_symlinks=False):
-                    if depth >= _DEEPEST:
-                        raise BusinessRefusal(
-                            f"{name}{entry.name} is nested deeper than {_DEEPEST} folders.", path=name
-                        )
-                    left.append((entry.path, f"{name}{entry.name}/", depth + 1))
+        parts = left.pop()
+        above = "".join(f"{part}/" for part in parts)
+        try:
+            with _opened(folder, list(parts)) as here:
+                files, folders = _entries(here)
+        except (BusinessRefusal, InvalidArguments, PermissionRefused, PermissionError):
+            if not parts:
+                raise
+            continue  # a script has closed it, or put something else in its place meanwhile
+        if folders and len(parts) >= _DEEPEST:
+            raise BusinessRefusal(f"{above}{folders[0]} is nested deeper than {_DEEPEST} folders.", path=above)
+        found += [(above + name, size) for name, size in files]
+        left += [(*parts, name) for name in folders]
         if len(found) > most:
             raise BusinessRefusal(f"The slot holds more than {most} files.", limit=most)
     return sorted(found)
+
+
+def _entries(folder: int) -> tuple[list[tuple[str, int]], list[str]]:
+    """Return the plain files of an open folder with their sizes, and its folders."""
+    files, folders = [], []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):  # it was there a moment ago
+                if entry.is_file(follow_symlinks=False):
+                    files.append((entry.name, entry.stat(follow_symlinks=False).st_size))
+                elif entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.name)
+    return files, folders
 
 
 def _parts(name: str) -> list[str]:

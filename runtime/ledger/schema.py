@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import mysql
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-REVISION = "0005"
+REVISION = "0006"
 """The newest migration; a database at another revision is upgraded or refused."""
 
 PASSING = {"passing": True}
@@ -200,6 +200,7 @@ leases = Table(
     Column("holder", text(255), nullable=False),
     Column("fence", number(), nullable=False),
     Column("expires_at", number(), nullable=False),
+    Index("leases_expires_at", "expires_at"),
     **MYSQL,
 )
 """A row stays for ever, so that its fence only grows; an empty holder means released."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
-from cluster import Bridge, EngineFactory, Node
+from cluster import Bridge, EngineFactory, Node, RlimitsDriver
 from cluster.control_plane import Accepted, Stage
+from cluster.sandbox import ProcessSandbox
 from cluster.slot import HeldSlot
 from contracts import NodeId, OrderId, OrderState, StatusReport, TaskOrder
 from runtime.errors import NotFound
@@ -209,3 +211,38 @@ async def test_a_fault_of_an_own_engine_reaches_whoever_submitted_and_leaves_no_
             await second
 
     assert [each for each in await rig.plane().orders() if each.stage is not Stage.LEFT] == []
+
+
+class SlowDriver(RlimitsDriver):
+    """Takes until it may open a slot."""
+
+    def __init__(self, settings: SlotSettings, may_open: asyncio.Event) -> None:
+        super().__init__(settings)
+        self.may_open = may_open
+
+    async def open(self, folder: Path) -> ProcessSandbox:
+        await self.may_open.wait()
+        return await super().open(folder)
+
+
+async def test_the_lease_is_renewed_while_room_is_made_for_the_order(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, renewed = SlotSettings(count=1, lease_s=0.3), asyncio.Event()
+    plane, engines = rig.plane(settings), Engines(rig.store)
+    renew = plane.renew
+
+    async def renew_and_tell(held: HeldSlot) -> HeldSlot:
+        try:
+            return await renew(held)
+        finally:
+            renewed.set()
+
+    monkeypatch.setattr(plane, "renew", renew_and_tell)
+    bridge = rig.bridge(settings, plane=plane)
+    bridge._driver_for = lambda index: SlowDriver(settings, renewed)
+    order = an_order()
+    held = await plane.take(order)
+    assert held is not None
+    async with asyncio.timeout(60):
+        report = await bridge.run(order, held, lambda leases, still_held: engines(leases))
+
+    assert report.state is OrderState.DONE

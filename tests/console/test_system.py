@@ -174,7 +174,7 @@ def test_contracts_are_exported_to_standard_output_or_files(silicon: Silicon, tm
 
 
 def test_a_schema_of_another_version_is_told(silicon: Silicon) -> None:
-    silicon.application.database_status = DatabaseStatus("mysql://db/x", None, "0005")
+    silicon.application.database_status = DatabaseStatus("mysql://db/x", None, "0006")
 
     assert silicon("db", "status").code == 1
     assert silicon("db", "upgrade", "--json").json["current"] is True

@@ -96,7 +96,7 @@ class FakeApplication:
     faults_in_copy: tuple[AuditFault, ...] = ()
     standing_holds: tuple[Hold, ...] = ()
     database_status: DatabaseStatus = field(
-        default_factory=lambda: DatabaseStatus("sqlite:///home/silicon.db", "0005", "0005")
+        default_factory=lambda: DatabaseStatus("sqlite:///home/silicon.db", "0006", "0006")
     )
     open_cards: tuple[CardStanding, ...] = field(default_factory=lambda: (standing(),))
     refusal: SiliconError | None = None

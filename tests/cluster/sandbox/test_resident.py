@@ -142,3 +142,9 @@ def _sleepers() -> list[int]:
         and process.info["status"] != psutil.STATUS_ZOMBIE
         and process.ppid() != os.getpid()
     ]
+
+
+async def test_an_exit_code_that_no_signal_has_is_told_as_it_is(slot: ProcessSandbox) -> None:
+    ended = await (await slot.start(["sh", "-c", "exit 255"])).wait()
+
+    assert (ended.exit_code, ended.killed_for) == (255, None)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from runtime.capabilities import slot_files
 from runtime.capabilities.files import ListFiles, ReadFile, WriteFile
 from runtime.errors import BusinessRefusal, CapabilityFailed, InvalidArguments, PermissionRefused
 from runtime.settings import SlotSettings
@@ -103,3 +104,23 @@ async def test_what_cannot_be_read_is_told(
 async def test_a_file_larger_than_the_slot_allows_is_not_written(slot: SlotFolder) -> None:
     with pytest.raises(BusinessRefusal, match="the slot allows"):
         await write(slot, "a.txt", "x" * 2_000_000)
+
+
+async def test_a_folder_that_becomes_a_link_while_files_are_listed_leads_nowhere(
+    slot: SlotFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await write(slot, "below/a.txt")
+    outside, entries = tmp_path / "outside", slot_files._entries
+    outside.mkdir()
+    (outside / "theirs.txt").write_text("theirs")
+
+    def then_replaced(folder: int) -> tuple[list[tuple[str, int]], list[str]]:
+        found = entries(folder)
+        if found[1]:  # the script is quicker
+            (slot.folder / "below").rename(slot.folder / "elsewhere")
+            (slot.folder / "below").symlink_to(outside)
+        return found
+
+    monkeypatch.setattr(slot_files, "_entries", then_replaced)
+
+    assert (await ListFiles().call({}, a_call(sandbox=slot))).output == {"files": [], "n": 0}
