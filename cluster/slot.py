@@ -54,7 +54,7 @@ class Node:
 
     def slot_id(self, index: int) -> SlotId:
         """Id of one slot; it follows from the node, so that every process calls it the same."""
-        return SlotId(f"slot/{ULID(sha256(f'{self.node_id}/{index}'.encode()).digest()[:16])}")
+        return slot_id(self.node_id, index)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,11 @@ class HeldSlot:
     lease: Lease
     follows: int = -1
     """Fence of the slot's last lease for somebody else; 0 where there was none, -1 where that is not known."""
+
+
+def slot_id(node_id: NodeId, index: int) -> SlotId:
+    """Return the id of one slot."""
+    return SlotId(f"slot/{ULID(sha256(f'{node_id}/{index}'.encode()).digest()[:16])}")
 
 
 def lease_name(node_id: NodeId, index: int) -> str:

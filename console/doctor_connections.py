@@ -8,7 +8,13 @@ from urllib.parse import urlsplit
 
 from agents.organisation import Organisation
 from console.views import Examined, Health
-from runtime.capabilities.connections import DuckdbConnection, HttpConnection, Secret, SqliteConnection
+from runtime.capabilities.connections import (
+    BridgeConnection,
+    DuckdbConnection,
+    HttpConnection,
+    Secret,
+    SqliteConnection,
+)
 from runtime.capabilities.http_guard import is_public
 from runtime.capabilities.secrets import Secrets
 from runtime.errors import PermissionRefused
@@ -25,6 +31,8 @@ def connections_of(organisation: Organisation, secrets: Secrets | None = None) -
                 yield Examined(name, health, file if there else f"{file} is missing", mend)
             case HttpConnection():
                 yield from _service(name, connection, secrets or Secrets())
+            case BridgeConnection():
+                yield Examined(name, Health.NOTE, "carried out by bridges; `silicon cluster nodes` lists them")
             case _:
                 yield Examined(name, Health.NOTE, "a database server; asked when it is needed")
 

@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from contracts.base import CapabilityName, Contract, Json, Name, Sha256, StepId
 from contracts.evidence import EvidenceKind
-from contracts.ids import CallId, CardId, NodeId, OrderId, QuestionId
+from contracts.ids import CallId, CardId, NodeId, OrderId, QuestionId, SlotId
 from contracts.order import StatusReport, TaskOrder
 from contracts.plan import Effect
 from contracts.problems import ErrorCategory
@@ -101,6 +101,8 @@ class BridgeWord(Contract):
 
     session: Session
     """From the entry."""
+    slot_id: SlotId
+    """From the allocation."""
     fence: int = Field(ge=1)
     """From the allocation; with another one it is refused."""
 

@@ -42,14 +42,9 @@ __all__ = [
 
 
 def open_control_plane(
-    store: SqlStore, node: Node | None, clock: Clock, *, slot: SlotSettings, cluster: ClusterSettings,
-    runner: str | None = None,
-) -> ControlPlane:  # fmt: skip
-    """Return the control plane of a ledger, as one process uses it; `node` is where it can carry orders out itself.
-
-    Args:
-        runner: the name under which it acts; absent means one of this process's own.
-    """
+    store: SqlStore, node: Node | None, clock: Clock, *, slot: SlotSettings, cluster: ClusterSettings
+) -> ControlPlane:
+    """Return the control plane of a ledger, as one process uses it; `node` is where it can carry orders out itself."""
     from cluster.control_plane.sql import SqlControlPlane
 
-    return SqlControlPlane(store, node, clock, slot=slot, cluster=cluster, runner=runner)
+    return SqlControlPlane(store, node, clock, slot=slot, cluster=cluster)

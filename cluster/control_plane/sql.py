@@ -39,11 +39,10 @@ class SqlControlPlane:
     """The port `ControlPlane` on the database of a ledger."""
 
     def __init__(
-        self, store: SqlStore, node: Node | None, clock: Clock, *, slot: SlotSettings, cluster: ClusterSettings,
-        runner: str | None = None,
-    ) -> None:  # fmt: skip
+        self, store: SqlStore, node: Node | None, clock: Clock, *, slot: SlotSettings, cluster: ClusterSettings
+    ) -> None:
         self.node = node
-        self.runner = runner or f"{this_process()}/{secrets.token_hex(4)}"
+        self.runner = f"{this_process()}/{secrets.token_hex(4)}"
         self._store = store
         self._clock = clock
         self._lease_s = slot.lease_s

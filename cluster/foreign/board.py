@@ -41,10 +41,11 @@ class Board:
         self.calls = CallStatements(store.database.engine.dialect)
         self._decode = Decoder()
         self._rung = asyncio.Event()
+        self._hastens = False
 
-    def round(self, transaction: Transaction, runner: str) -> Round:
-        """Return one look at the queue, on behalf of a bridge."""
-        return Round(transaction, self.sql, self._decode, self.rules, now=self.clock.now(), me=runner)
+    def round(self, transaction: Transaction) -> Round:
+        """Return one look at the queue, on behalf of nobody: what is given out is assigned, and waits to be taken."""
+        return Round(transaction, self.sql, self._decode, self.rules, now=self.clock.now(), me="")
 
     async def write(self, job: Callable[[Transaction, datetime], T]) -> T:
         """Do a job of the writer, and tell whoever waits."""
@@ -56,6 +57,16 @@ class Board:
         """Let everybody who waits look again."""
         self._rung.set()
         self._rung = asyncio.Event()
+
+    @property
+    def hastens(self) -> bool:
+        """Whether nobody is to wait here any more."""
+        return self._hastens
+
+    def hasten(self) -> None:
+        """Let every wait for other people's words end now: this process takes no more requests."""
+        self._hastens = True
+        self.ring()
 
     async def rest(self, within_s: float | None = None) -> None:
         """Return after the next ring, or when it is time to look again."""

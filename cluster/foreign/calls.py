@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from cluster.control_plane.rows import InHand
 from cluster.control_plane.stages import Stage
 from cluster.foreign.board import Board
-from cluster.foreign.held import is_foreign, lease_of
+from cluster.foreign.held import held_as, is_foreign, lease_of
 from cluster.foreign.rows import CallRow, call_to, key_of
 from cluster.foreign.stages import BEGUN, ENDED, OPEN, CallMove, CallStage, call_after
 from contracts import BridgeCall, BridgeReceipt, CallId, CallKind, CardId, Effect, Json, NodeId, OrderId, QuestionId
@@ -51,16 +51,16 @@ class SqlBridgeCalls:
 
     async def _found(self, order_id: OrderId, key: str, fits: Callable[[CallRow], bool]) -> Handed | None:
         def look(transaction: Transaction, _: datetime) -> CallRow | None:
-            order = self._board.round(transaction, "").find(order_id)
+            order = self._board.round(transaction).find(order_id)
             rows = self._of_key(transaction, order_id, key)
-            mine = [row for row in rows if order is not None and row.fence == order.fence and fits(row)]
+            mine = [row for row in rows if order is not None and row.stay == held_as(order) and fits(row)]
             return mine[-1] if mine else None
 
         row = await self._board.write(look)
         return None if row is None else _Handed(self._board, row)
 
     def _offer(self, transaction: Transaction, now: datetime, offer: Offer) -> CallRow:
-        order = self._board.round(transaction, "").find(offer.order_id)
+        order = self._board.round(transaction).find(offer.order_id)
         if order is None or order.stage is not Stage.RUNNING or not is_foreign(order.runner):
             raise CapabilityFailed(
                 f"{offer.capability} is carried out by a bridge, and {offer.order_id} is in the hands of none.",
@@ -70,7 +70,8 @@ class SqlBridgeCalls:
         digest = sha256(arguments)
         for row in self._of_key(transaction, offer.order_id, offer.key):
             if row.stage in OPEN:
-                same = (row.fence, row.call.kind, row.call.arguments_sha256) == (order.fence, offer.kind, digest)
+                was = *row.stay, row.call.kind, row.call.arguments_sha256
+                same = was == (*held_as(order), offer.kind, digest)
                 if same:
                     return row
                 transaction.run(self._board.calls.move, int(CallStage.WITHDRAWN), None, row.call_id)
@@ -84,13 +85,15 @@ class SqlBridgeCalls:
         transaction.run(self._board.calls.forget, time_to_number(now - KEPT))
         transaction.run(
             self._board.calls.put, call.call_id, offer.order_id, key_of(offer.key), order.fence, int(stage),
-            time_to_number(now), call_to(call, NodeId(order.node)),
+            time_to_number(now), call_to(call, NodeId(order.node), order.runner, held_as(order)[0]),
         )  # fmt: skip
-        return CallRow(call.call_id, offer.order_id, order.fence, stage, call, NodeId(order.node), {})
+        put = read_call(transaction, self._board, call.call_id)
+        assert put is not None, "it was just put there"
+        return put
 
     def _require_able(self, transaction: Transaction, order: InHand, offer: Offer) -> None:
         """Return when the node of the order carries the call out; the matcher saw to it when the order was placed."""
-        labels = self._board.round(transaction, "").nodes[order.node][0].labels
+        labels = self._board.round(transaction).nodes[order.node][0].labels
         unable = offer.capability not in carried_by(labels)
         if unable or (offer.ask_first and ASKS_FIRST not in labels):
             why = "does not carry it out" if unable else "does not ask before effects"
@@ -149,8 +152,9 @@ class _Handed:
 
     def _allow(self, transaction: Transaction, now: datetime) -> None:
         row = read_call(transaction, self._board, self.call_id)
-        order = None if row is None else self._board.round(transaction, "").find(row.order_id)
-        if row is None or order is None or order.fence != row.fence or lease_of(transaction, order, now) is None:
+        order = None if row is None else self._board.round(transaction).find(row.order_id)
+        stays = row is not None and order is not None and row.stay == held_as(order)
+        if not stays or order is None or lease_of(transaction, order, now) is None:
             raise StaleWriter(f"The slot in which {self.call_id} was to be carried out is lost.", call_id=self.call_id)
         move_call(transaction, self._board, self.call_id, CallMove.ALLOW, {})
 

@@ -10,13 +10,11 @@ from cluster.control_plane.faults import lost_report
 from cluster.control_plane.registry import Registry
 from cluster.control_plane.round import Round
 from cluster.control_plane.rows import InHand
-from cluster.control_plane.stages import Stage
 from cluster.foreign.board import Board
-from cluster.foreign.errors import BridgeReplaced
-from cluster.foreign.held import Charge, charge_of, lease_of
+from cluster.foreign.errors import BridgeReplaced, SessionOver
+from cluster.foreign.held import Charge, keep_in_hand, lease_of, told_of
 from cluster.slot import Node
 from contracts import NodeId, OrderId
-from runtime.ledger.leases import renew
 from runtime.ledger.transaction import Transaction
 
 
@@ -26,6 +24,8 @@ class Heard:
 
     orders: tuple[Charge, ...]
     """Orders of the bridge that it did not name."""
+    kept: tuple[Charge, ...]
+    """Orders that it named and holds."""
     lost: tuple[OrderId, ...]
     """Orders that it named and that are not its own."""
 
@@ -39,13 +39,13 @@ class Entering:
 
     def enter(self, transaction: Transaction, now: datetime, runner: str, node: Node) -> None:
         """Enter a node. Its earlier session is over, and what that had in hand goes on elsewhere."""
-        self._end_sessions(transaction, self._board.round(transaction, runner), node.node_id)
+        self._end_sessions(transaction, self._board.round(transaction), node.node_id)
         self._registry.beat(transaction, runner, node, now, for_all=True, pulled_at=now)
 
     def leave(self, transaction: Transaction, runner: str, node: Node) -> None:
         """Let a session end in good order."""
-        round_ = self._board.round(transaction, runner)
-        self._require_session(round_, runner)
+        round_ = self._board.round(transaction)
+        require_session(round_, runner, node.node_id)
         self._end_sessions(transaction, round_, node.node_id)
         self._registry.leave(transaction, runner, node)
 
@@ -53,33 +53,26 @@ class Entering:
         self, transaction: Transaction, now: datetime, runner: str, node: Node, *, holding: Collection[OrderId],
         taking: bool,
     ) -> Heard:  # fmt: skip
-        """Take a sign of life in: prolong what the bridge holds, and give it what is next."""
-        round_ = self._board.round(transaction, runner)
-        self._require_session(round_, runner)
+        """Take a sign of life in: prolong what the bridge holds, and tell it what is assigned to it."""
+        round_ = self._board.round(transaction)
+        require_session(round_, runner, node.node_id)
         self._registry.beat(transaction, runner, node, now, for_all=True, pulled_at=now if taking else None)
-        for order in self._running(round_, runner):
-            if order.order_id in holding and (lease := lease_of(transaction, order, now)) is not None:
-                renew(transaction, lease, self._board.rules.lease_s, now)
-        round_ = self._board.round(transaction, runner)
+        kept = [
+            keep_in_hand(transaction, self._board, round_, order, now)
+            for order in round_.in_hand()
+            if order.runner == runner and order.order_id in holding
+        ]
+        round_ = self._board.round(transaction)
         round_.recover(lost_report)
-        round_.accept_mine()
-        if taking:
-            round_.match()
-        mine = {order.order_id: order for order in self._running(round_, runner)}
-        fresh = [order for order_id, order in mine.items() if order_id not in holding]
-        charges = [charge_of(transaction, self._board, round_, order, now) for order in fresh]
+        round_.match()
+        mine = {order.order_id: order for order in round_.in_hand() if order.runner == runner}
+        told = [self._told(transaction, round_, mine[each], now) for each in mine if each not in holding]
         lost = tuple(order_id for order_id in holding if order_id not in mine)
-        return Heard(tuple(each for each in charges if each is not None), lost)
+        return Heard(tuple(filter(None, told)), tuple(filter(None, kept)), lost)
 
-    def _running(self, round_: Round, runner: str) -> list[InHand]:
-        return [each for each in round_.in_hand() if each.stage is Stage.RUNNING and each.runner == runner]
-
-    def _require_session(self, round_: Round, runner: str) -> None:
-        if not any(each.name == runner for each in round_.runners):
-            raise BridgeReplaced(
-                "This session is over: the node was registered anew, has left, or gave no sign of life for too long. "
-                "Register again; orders that it had go on from the ledger.",
-            )
+    def _told(self, transaction: Transaction, round_: Round, order: InHand, now: datetime) -> Charge | None:
+        lease = lease_of(transaction, order, now)
+        return None if lease is None else told_of(transaction, self._board, round_, order, lease)
 
     def _end_sessions(self, transaction: Transaction, round_: Round, node_id: NodeId) -> None:
         """Forget every session of the node, and queue what it had again."""
@@ -89,3 +82,20 @@ class Entering:
         for each in round_.runners:
             if each.node == node_id:
                 transaction.run(self._board.sql.forget_runner, each.name)
+
+
+def require_session(round_: Round, runner: str, node_id: NodeId) -> None:
+    """Return when the session goes on; raise BridgeReplaced or SessionOver."""
+    if any(each.name == runner for each in round_.runners):
+        return
+    if any(each.node == node_id for each in round_.runners):
+        raise BridgeReplaced(
+            f"{node_id} was registered anew, by another process or after a restart: this session is over. Stop, and do "
+            "nothing more for its orders; they go on from the ledger.",
+            node_id=node_id,
+        )
+    raise SessionOver(
+        f"This session of {node_id} is over: it left, or gave no sign of life for too long. Register again; orders "
+        "that it had go on from the ledger.",
+        node_id=node_id,
+    )

@@ -1,11 +1,12 @@
 """What the gateway says to a bridge that speaks HTTP.
 
 BusinessRefusal
-├── BridgeReplaced    the session is over: the node was registered anew, or was lost   (register again)
-├── StaleBridge       the slot is somebody else's now                                  (stop, forget the order)
-└── CallSettled       the call is not to be carried out, or has another hash           (ask what is next)
+├── BridgeReplaced    another process serves the node now                      (stop)
+├── SessionOver       the node left, or was silent for too long                (register again)
+├── StaleBridge       the slot is somebody else's now                          (stop, forget the order)
+└── CallSettled       the call is not to be carried out, or has another hash   (ask what is next)
 PermissionRefused
-└── BeyondRights      the token is not for those labels                                (another token)
+└── BeyondRights      the token is not for those labels                        (another token)
 """
 
 from __future__ import annotations
@@ -14,9 +15,15 @@ from runtime.errors import BusinessRefusal, PermissionRefused
 
 
 class BridgeReplaced(BusinessRefusal):
-    """The session is over: the node was registered anew, has left or was lost."""
+    """The node was registered anew, so that this session is over."""
 
     code = "BRIDGE_REPLACED"
+
+
+class SessionOver(BusinessRefusal):
+    """The node left, or was silent for so long that it was lost."""
+
+    code = "SESSION_OVER"
 
 
 class StaleBridge(BusinessRefusal):

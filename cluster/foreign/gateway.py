@@ -6,25 +6,23 @@ import asyncio
 import secrets
 from collections.abc import Collection
 from datetime import datetime
-from functools import lru_cache
 from hashlib import sha256
 
 from sqlalchemy import Connection, select
 from ulid import ULID
 
-from cluster.control_plane import ControlPlane, open_control_plane, standing
+from cluster.control_plane import open_control_plane, standing
 from cluster.control_plane.rows import node_from
-from cluster.control_plane.stages import Stage
 from cluster.engines import Engines
 from cluster.foreign.board import Board
 from cluster.foreign.entering import Entering, Heard
-from cluster.foreign.errors import BeyondRights, BridgeReplaced
-from cluster.foreign.held import Hand, runner_of
+from cluster.foreign.errors import BeyondRights, SessionOver
+from cluster.foreign.held import IN_HAND, Hand, runner_of
 from cluster.foreign.orders import Orders
 from cluster.foreign.rights import Rights
 from cluster.foreign.stewards import Stewards
 from cluster.sandbox.port import Lack
-from cluster.slot import FOREIGN, HeldSlot, Node
+from cluster.slot import FOREIGN, Node
 from contracts import (
     BridgeAsk,
     BridgeBeat,
@@ -56,9 +54,9 @@ class BridgeGateway:
     def __init__(self, board: Board, engines: Engines) -> None:
         self._board = board
         self._entering = Entering(board)
-        self._plane = lru_cache(maxsize=256)(self._new_plane)
-        self._stewards = Stewards(board, engines, self._plane_of)
-        self._orders = Orders(board, self._stewards, self._plane_of)
+        plane = open_control_plane(board.store, None, board.clock, slot=board.slot, cluster=board.cluster)
+        self._stewards = Stewards(board, engines, plane)
+        self._orders = Orders(board, self._stewards, plane)
 
     async def register(self, rights: Rights, declared: BridgeNode) -> BridgeEntry:
         """Enter a node, or enter it anew: its earlier session is over then.
@@ -85,7 +83,7 @@ class BridgeGateway:
         """Take a sign of life in, and return what is next for the bridge, as soon as there is something.
 
         Raises:
-            BridgeReplaced: the session is over.
+            BridgeReplaced, SessionOver: the session is over.
         """
         runner, node = runner_of(rights.token, node_id, said.session), await self._node(node_id)
         loop = asyncio.get_running_loop()
@@ -95,11 +93,11 @@ class BridgeGateway:
             return self._entering.hear(transaction, now, runner, node, holding=holding, taking=said.taking)
 
         heard = await self._board.write(hear)
-        while not (heard.orders or heard.lost) and (left_s := until - loop.time()) > 0:
+        while not (heard.orders or heard.lost or self._board.hastens) and (left_s := until - loop.time()) > 0:
             await self._board.rest(left_s)
             if await self._has_news(runner, holding):
                 heard = await self._board.write(hear)
-        for charge in heard.orders:
+        for charge in heard.kept:
             await self._stewards.see_to(charge)
         told = [BridgeOrder(order=each.order, allocation=each.held.allocation) for each in heard.orders]
         return BridgeOrders(orders=tuple(told), lost=heard.lost)
@@ -125,6 +123,10 @@ class BridgeGateway:
         """Take an order from a bridge that does not go on with it; it goes on elsewhere, or there again."""
         await self._orders.give_back(_hand(rights, node_id, order_id, said))
 
+    def hasten(self) -> None:
+        """Answer at once whoever waits for something: this process takes no more requests."""
+        self._board.hasten()
+
     async def close(self) -> None:
         """Leave what is in progress to other processes."""
         await self._stewards.close()
@@ -136,9 +138,9 @@ class BridgeGateway:
         def look(connection: Connection) -> bool:
             if standing.glance(connection, now, self._board.rules, runner).needs_writing:
                 return True
-            mine = table.c.stage == int(Stage.RUNNING), table.c.runner == runner
-            running = {row[0] for row in connection.execute(select(table.c.order_id).where(*mine))}
-            return running != set(holding)
+            mine = table.c.stage.in_([int(stage) for stage in IN_HAND]), table.c.runner == runner
+            in_hand = {row[0] for row in connection.execute(select(table.c.order_id).where(*mine))}
+            return in_hand != set(holding)
 
         return await self._board.store.reader.in_thread(look)
 
@@ -146,16 +148,8 @@ class BridgeGateway:
         query = select(cluster_nodes.c.facts).where(cluster_nodes.c.node == node_id)
         rows = await self._board.store.reader.rows(query)
         if not rows:
-            raise BridgeReplaced(f"{node_id} is not registered, or left. Register it.", node_id=node_id)
+            raise SessionOver(f"{node_id} is not registered, or left. Register it.", node_id=node_id)
         return node_from(node_id, bytes(rows[0][0]))
-
-    def _plane_of(self, held: HeldSlot) -> ControlPlane:
-        """Return the control plane as the bridge that holds the slot uses it."""
-        return self._plane(held.lease.holder.removesuffix(f"/{held.allocation.order_id}"))
-
-    def _new_plane(self, runner: str) -> ControlPlane:
-        board = self._board
-        return open_control_plane(board.store, None, board.clock, slot=board.slot, cluster=board.cluster, runner=runner)
 
 
 def _node_of(rights: Rights, declared: BridgeNode) -> Node:
@@ -172,4 +166,4 @@ def _node_of(rights: Rights, declared: BridgeNode) -> Node:
 
 
 def _hand(rights: Rights, node_id: NodeId, order_id: OrderId, said: BridgeWord) -> Hand:
-    return Hand(runner_of(rights.token, node_id, said.session), node_id, order_id, said.fence)
+    return Hand(runner_of(rights.token, node_id, said.session), node_id, order_id, said.slot_id, said.fence)

@@ -7,18 +7,20 @@ from datetime import datetime
 
 from cluster.control_plane.round import Round
 from cluster.control_plane.rows import InHand, order_from
-from cluster.control_plane.stages import Stage
+from cluster.control_plane.stages import Move, Stage, stage_after
 from cluster.foreign.board import Board
 from cluster.foreign.errors import StaleBridge
-from cluster.slot import HeldSlot, allocation_of
-from contracts import NodeId, OrderId, TaskOrder
+from cluster.slot import HeldSlot, allocation_of, slot_id
+from contracts import NodeId, OrderId, SlotId, TaskOrder
 from runtime.ledger.leases import renew
 from runtime.ledger.port import Lease
-from runtime.ledger.rows import time_from_number
+from runtime.ledger.rows import time_from_number, time_to_number
 from runtime.ledger.transaction import Transaction
 
 PREFIX = "bridge"
 """First part of the name of every bridge that speaks HTTP, as the queue knows it."""
+
+IN_HAND = (Stage.ASSIGNED, Stage.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +33,22 @@ class Charge:
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """Who says something about which order, and under which fence."""
+    """Who says something about which order, in which slot and under which fence."""
 
     runner: str
     node_id: NodeId
     order_id: OrderId
+    slot_id: SlotId
     fence: int
+
+    def is_of(self, order: InHand) -> bool:
+        """Whether the order is, or was when it ended, in this very hand: fences of two slots may be equal."""
+        return (self.runner, self.slot_id, self.fence) == (order.runner, *held_as(order))
+
+
+def held_as(order: InHand) -> tuple[SlotId, int]:
+    """Return in which slot, and under which fence, an order is held: together no two stays of an order have them."""
+    return slot_id(NodeId(order.node), order.slot), order.fence
 
 
 def runner_of(token: str, node_id: NodeId, session: str) -> str:
@@ -58,28 +70,41 @@ def lease_of(transaction: Transaction, order: InHand, now: datetime) -> Lease | 
     return Lease(row[0], row[1], row[2], expires_at) if expires_at > now else None
 
 
-def charge_of(
+def told_of(
+    transaction: Transaction, board: Board, round_: Round, order: InHand, lease: Lease
+) -> Charge | None:  # fmt: skip
+    """Return an order in hand as it is told; None when the queue has nothing of it."""
+    row = transaction.one(board.sql.data, order.order_id)
+    if row is None:
+        return None
+    allocation = allocation_of(round_.nodes[order.node][0], order.slot, order.order_id, lease)
+    return Charge(order_from(bytes(row[0])), HeldSlot(order.slot, allocation, lease))
+
+
+def keep_in_hand(
     transaction: Transaction, board: Board, round_: Round, order: InHand, now: datetime
 ) -> Charge | None:  # fmt: skip
-    """Return an order in hand, with the lease of its slot prolonged; None when that ran out."""
+    """Prolong the slot of an order because its bridge said a word about it; None when the slot ran out.
+
+    The first word takes the order: until then it is only assigned, and goes back when the word does not come in time.
+    """
     lease = lease_of(transaction, order, now)
-    row = transaction.one(board.sql.data, order.order_id)
-    if lease is None or row is None:
+    if lease is None:
         return None
-    lease = renew(transaction, lease, board.rules.lease_s, now)
-    node = round_.nodes[order.node][0]
-    return Charge(
-        order_from(bytes(row[0])),
-        HeldSlot(order.slot, allocation_of(node, order.slot, order.order_id, lease), lease),
-    )
+    if stage_after(order.stage, Move.ACCEPT) is Stage.RUNNING:
+        transaction.run(
+            board.sql.place, int(Stage.RUNNING), order.runner, order.node, order.slot, order.fence,
+            time_to_number(now), order.order_id,
+        )  # fmt: skip
+    return told_of(transaction, board, round_, order, renew(transaction, lease, board.rules.lease_s, now))
 
 
 def require_held(transaction: Transaction, board: Board, hand: Hand, now: datetime) -> Charge:
-    """Return the order, with its lease prolonged by what is said; raise StaleBridge unless it is in that hand."""
-    round_ = board.round(transaction, hand.runner)
+    """Return the order, with its slot prolonged by what is said; raise StaleBridge unless it is in that hand."""
+    round_ = board.round(transaction)
     order = round_.find(hand.order_id)
-    if order is not None and (order.stage, order.runner, order.fence) == (Stage.RUNNING, hand.runner, hand.fence):
-        charge = charge_of(transaction, board, round_, order, now)
+    if order is not None and order.stage in IN_HAND and hand.is_of(order):
+        charge = keep_in_hand(transaction, board, round_, order, now)
         if charge is not None:
             return charge
     raise StaleBridge(

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import binascii
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, select
@@ -20,7 +20,7 @@ from cluster.foreign.held import Charge, Hand, require_held
 from cluster.foreign.rows import CallRow
 from cluster.foreign.stages import CallMove, CallStage
 from cluster.foreign.stewards import Stewards
-from cluster.slot import HeldSlot
+from cluster.slot import slot_id
 from contracts import (
     BridgeAsk,
     BridgeIntent,
@@ -48,10 +48,10 @@ _TO_DO = (CallStage.OFFERED, CallStage.ASKED, CallStage.ALLOWED)
 class Orders:
     """The orders of bridges that speak HTTP. Every word about one prolongs the lease of its slot."""
 
-    def __init__(self, board: Board, stewards: Stewards, plane_of: Callable[[HeldSlot], ControlPlane]) -> None:
+    def __init__(self, board: Board, stewards: Stewards, plane: ControlPlane) -> None:
         self._board = board
         self._stewards = stewards
-        self._plane_of = plane_of
+        self._plane = plane
 
     async def next(self, hand: Hand, said: BridgeAsk) -> BridgeNext:
         """Return the next call of an order, its end, or nothing within the time that the bridge waits.
@@ -68,7 +68,7 @@ class Orders:
                 charge = await self._charge(hand)
                 await self._stewards.see_to(charge)
             call, left_s = await self._to_do(hand, said.skip), until - loop.time()
-            if call is not None or left_s <= 0:
+            if call is not None or left_s <= 0 or self._board.hastens:
                 return BridgeNext(call=None if call is None else call.call)
             await self._board.rest(left_s)
 
@@ -83,7 +83,7 @@ class Orders:
         until, charge = loop.time() + VERDICT_S, None
         row = await self._board.write(lambda tx, now: self._ask(tx, now, hand, said))
         while row.stage in (CallStage.OFFERED, CallStage.ASKED):
-            if loop.time() >= until:
+            if loop.time() >= until or self._board.hastens:
                 return BridgeVerdict(verdict=VerdictKind.PENDING)
             if charge is None:
                 charge = await self._charge(hand)
@@ -119,15 +119,15 @@ class Orders:
         """Take an order back; it goes on elsewhere, or there again. Raises StaleBridge when it is not in that hand."""
         charge = await self._charge(hand)
         await self._stewards.stop(hand.order_id)
-        await self._plane_of(charge.held).give_back(hand.order_id, charge.held)
+        await self._plane.give_back(hand.order_id, charge.held)
         self._board.ring()
 
     def _ask(self, transaction: Transaction, now: datetime, hand: Hand, said: BridgeIntent) -> CallRow:
         row = read_call(transaction, self._board, said.call_id)
-        over = row is not None and row.stage in (CallStage.CARD, CallStage.REFUSED) and row.node_id == hand.node_id
+        over = row is not None and row.stage in (CallStage.CARD, CallStage.REFUSED) and _is_of(row, hand)
         if not over:  # what was said already is said again, though the slot was given back meanwhile
             require_held(transaction, self._board, hand, now)
-        if row is None or (row.order_id, row.fence) != (hand.order_id, hand.fence):
+        if row is None or not _is_of(row, hand):
             raise _unknown(hand, said.call_id)
         if said.arguments_sha256 != row.call.arguments_sha256:
             raise CallSettled(
@@ -141,7 +141,7 @@ class Orders:
     def _keep(self, transaction: Transaction, now: datetime, hand: Hand, said: BridgeReceipt) -> BridgeTaken:
         require_held(transaction, self._board, hand, now)
         row = read_call(transaction, self._board, said.call_id)
-        if row is None or (row.order_id, row.fence) != (hand.order_id, hand.fence):
+        if row is None or not _is_of(row, hand):
             raise _unknown(hand, said.call_id)
         if said.outcome is CallOutcome.NOT_FOUND and row.call.kind is not CallKind.LOOK_UP:
             raise InvalidArguments(f"{said.call_id} is no look-up: it was done or failed, and is not `not_found`.")
@@ -156,37 +156,38 @@ class Orders:
     async def _report(self, hand: Hand) -> StatusReport | None:
         """Return how the order ended that was in this hand; None while it has not, or never was there."""
         table = cluster_orders
-        query = select(table.c.report).where(
+        query = select(table.c.report, table.c.slot).where(
             table.c.order_id == hand.order_id, table.c.stage == int(Stage.REPORTED), table.c.runner == hand.runner,
             table.c.fence == hand.fence,
         )  # fmt: skip
         rows = await self._board.store.reader.rows(query)
-        if rows:
+        if rows and slot_id(hand.node_id, rows[0][1]) == hand.slot_id:
             return StatusReport.read(json.loads(bytes(rows[0][0])))
         return await self._told_by_stream(hand)
 
     async def _told_by_stream(self, hand: Hand) -> StatusReport | None:
         """Return the report on an order of which the queue knows nothing any more, where calls were laid before it."""
-        table, reader = cluster_calls, self._board.store.reader
+        reader = self._board.store.reader
         in_queue = select(cluster_orders.c.seq).where(cluster_orders.c.order_id == hand.order_id)
-        calls = select(table.c.call).where(table.c.order_id == hand.order_id, table.c.fence == hand.fence).limit(1)
-        if await reader.rows(in_queue) or not (laid := await reader.rows(calls)):
-            return None
-        if json.loads(bytes(laid[0][0]))["node"] != hand.node_id:
+        if await reader.rows(in_queue) or not await self._calls(hand):
             return None
         return (await open_view(self._board.store.ledger, str(hand.order_id))).report
 
     async def _to_do(self, hand: Hand, skip: Sequence[CallId]) -> CallRow | None:
         """Return the oldest call of the order that the bridge is to go on with."""
+        rows = await self._calls(hand)
+        return next((row for row in rows if row.stage in _TO_DO and row.call_id not in skip), None)
+
+    async def _calls(self, hand: Hand) -> list[CallRow]:
+        """Return the calls that were laid into this hand, oldest first."""
         table = cluster_calls
         query = (
             select(*(table.c[name] for name in ("call_id", "order_id", "fence", "stage", "call", "said")))
             .where(table.c.order_id == hand.order_id, table.c.fence == hand.fence)
-            .where(table.c.stage.in_([int(stage) for stage in _TO_DO]))
             .order_by(table.c.since, table.c.call_id)
         )
         rows = [CallRow.from_row(row) for row in await self._board.store.reader.rows(query)]
-        return next((row for row in rows if row.call_id not in skip), None)
+        return [row for row in rows if _is_of(row, hand)]
 
     async def _until_given_back(self, hand: Hand, until: float) -> None:
         """Return once the order waits in the ledger: a card that is told of can be decided."""
@@ -201,6 +202,12 @@ class Orders:
         loop = asyncio.get_running_loop()
         while loop.time() < until and await self._board.store.reader.in_thread(look):
             await self._board.rest()
+
+
+def _is_of(row: CallRow, hand: Hand) -> bool:
+    """Whether a call was laid into this hand."""
+    was = row.order_id, row.runner, row.slot_id, row.fence
+    return was == (hand.order_id, hand.runner, hand.slot_id, hand.fence)
 
 
 def _require_readable(said: BridgeReceipt) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Self
 from sqlalchemy import ClauseElement, Dialect, bindparam, delete, insert, select, update
 
 from cluster.foreign.stages import CallStage
-from contracts import BridgeCall, CallId, Json, NodeId, OrderId
+from contracts import BridgeCall, CallId, Json, NodeId, OrderId, SlotId
 from runtime.canonical import to_bytes
 from runtime.ledger.schema import cluster_calls as calls
 from runtime.ledger.statements import compiled
@@ -29,8 +29,17 @@ class CallRow:
     stage: CallStage
     call: BridgeCall
     node_id: NodeId
+    runner: str
+    """The session of the bridge that it lies before."""
+    slot_id: SlotId
+    """In which slot of it, under `fence`."""
     said: Mapping[str, Json]
     """A verdict, or a receipt."""
+
+    @property
+    def stay(self) -> tuple[SlotId, int]:
+        """Which stay of its order in a slot it belongs to."""
+        return self.slot_id, self.fence
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Self:
@@ -39,13 +48,13 @@ class CallRow:
         told = json.loads(bytes(call))
         return cls(
             CallId(call_id), OrderId(order_id), fence, CallStage(stage), BridgeCall.read(told["call"]),
-            NodeId(told["node"]), {} if said is None else json.loads(bytes(said)),
+            NodeId(told["node"]), told["runner"], SlotId(told["slot"]), {} if said is None else json.loads(bytes(said)),
         )  # fmt: skip
 
 
-def call_to(call: BridgeCall, node_id: NodeId) -> bytes:
+def call_to(call: BridgeCall, node_id: NodeId, runner: str, slot_id: SlotId) -> bytes:
     """Return what is stored of a call."""
-    return to_bytes({"call": call.to_json(), "node": node_id})
+    return to_bytes({"call": call.to_json(), "node": node_id, "runner": runner, "slot": slot_id})
 
 
 def key_of(key: str) -> str:

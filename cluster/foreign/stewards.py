@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable
 
 from sqlalchemy import select
 
@@ -35,17 +34,17 @@ _log = logging.getLogger(__name__)
 class Stewards:
     """The orders of bridges that this process takes from step to step."""
 
-    def __init__(self, board: Board, engines: Engines, plane_for: Callable[[HeldSlot], ControlPlane]) -> None:
+    def __init__(self, board: Board, engines: Engines, plane: ControlPlane) -> None:
         self._board = board
         self._engines = engines
-        self._plane_for = plane_for
-        self._tasks: dict[tuple[OrderId, int], asyncio.Task[None]] = {}
+        self._plane = plane
+        self._tasks: dict[tuple[OrderId, str, int], asyncio.Task[None]] = {}
         self._me = f"{this_process()}/{secrets.token_hex(4)}"
         self._closed = False
 
     async def see_to(self, charge: Charge) -> None:
         """Let the order go on, here unless another process that lives sees to it."""
-        key = charge.order.order_id, charge.held.lease.fence
+        key = charge.order.order_id, charge.held.lease.name, charge.held.lease.fence
         if key in self._tasks or self._closed:
             return
         lease = await self._take(charge.order.order_id)
@@ -58,7 +57,7 @@ class Stewards:
 
     async def stop(self, order_id: OrderId) -> None:
         """Stop what is done here for the order; the ledger has what was finished."""
-        await _end([task for (each, _), task in self._tasks.items() if each == order_id])
+        await _end([task for (each, *_), task in self._tasks.items() if each == order_id])
 
     async def close(self) -> None:
         """Leave every order to other processes; each goes on from its last finished step."""
@@ -104,7 +103,7 @@ class Stewards:
         report = await for_others(order, self._engines, carry_out)
         board = self._board
         report = await with_evidence(order, report, store=board.store, clock=board.clock, leases=(held.lease,))
-        await self._plane_for(held).finish(order.order_id, held, report)
+        await self._plane.finish(order.order_id, held, report)
         board.ring()
 
     async def _still_held(self, held: HeldSlot) -> None:
@@ -126,7 +125,7 @@ class Stewards:
                 if not await self._lives(charge.held.lease):
                     return
                 if await self._drains(charge.held) and self._engines.hold(charge.order.order_id):
-                    await self._plane_for(charge.held).give_back(charge.order.order_id, charge.held)
+                    await self._plane.give_back(charge.order.order_id, charge.held)
                     return
                 renew_in -= every_s
                 if renew_in <= 0:

@@ -29,7 +29,7 @@ from contracts import (
 PREFIX = "/bridge"
 routes = APIRouter(prefix=PREFIX, tags=["bridges"], dependencies=[query_of()])
 
-_SAYS = {"session": "5f0c1d2e3b4a59687786958493a2b1c0", "fence": 3}
+_SAYS = {"session": "5f0c1d2e3b4a59687786958493a2b1c0", "slot_id": "slot/01JB0000000000000000000S0T", "fence": 3}
 _CALL = "call/01JB0000000000000000000CA1"
 _HASH = "7d2f" * 16
 

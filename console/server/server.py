@@ -89,6 +89,7 @@ async def _serve(
     async def close_when_stopping() -> None:
         await stopping.wait()
         await end_streams(api)
+        organisations.foreign.gateway.hasten()
         http.stop()
 
     store, settings = await resources.store(), resources.settings

@@ -197,7 +197,7 @@ class BridgeOperation(_Declared):
     """What one call costs at most; absent, it costs what the whole connection says."""
     lookup: bool = False
     """Whether the bridge can tell by its key whether a call happened."""
-    limit_s: float | None = Field(default=None, gt=0, le=86_400)
+    limit_s: float | None = Field(default=None, gt=0, le=43_200)
     """Seconds for one call; absent means the setting `engine.step_timeout_s`."""
 
     @field_validator("parameters", mode="before")

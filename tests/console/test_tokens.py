@@ -31,6 +31,27 @@ def test_a_token_is_for_one_person_or_for_an_administrator(silicon: Silicon) -> 
     assert silicon("tokens", "create", "x", "--admin").code == 0
 
 
+def test_a_token_of_a_bridge_names_its_organisations_and_labels(silicon: Silicon) -> None:
+    words = ["--bridge", "--for", "shop", "--for", "bakery", "--label", "till", "--label", "counter"]
+
+    shown = silicon("tokens", "create", "till", *words).out
+
+    asked = ("till", [Path("shop"), Path("bakery")], ["till", "counter"])
+    assert silicon.application.asked[1] == ("create_bridge_token", asked)
+    assert "a bridge, for orders of corner-shop (till, counter)" in shown
+
+
+def test_a_token_of_a_bridge_is_nobodys_else(silicon: Silicon) -> None:
+    for words in (
+        ["--bridge"],
+        ["--bridge", "--for", "shop", "--as", "owner"],
+        ["--bridge", "--for", "shop", "--admin"],
+    ):
+        assert silicon("tokens", "create", "x", *words).code == 2
+    for words in (["--for", "a", "--for", "b", "--as", "owner"], ["--for", "a", "--as", "owner", "--label", "till"]):
+        assert silicon("tokens", "create", "x", *words).code == 2
+
+
 def test_a_token_is_revoked_by_the_last_letters_of_its_id(silicon: Silicon) -> None:
     silicon("tokens", "revoke", "0TKN")
 

@@ -54,7 +54,7 @@ from contracts import (
     SignalKind,
     TokenId,
 )
-from governance.access import Token
+from governance.access import BridgeRights, Token
 from runtime.errors import BusinessRefusal, NotFound, SiliconError
 from runtime.keeping import BackupMade, Exported, Hold, Imported, Pruned, Restored
 from runtime.ledger.port import AuditFault
@@ -207,6 +207,13 @@ class FakeApplication:
         self.asked.append(("create_token", (name, folder, person)))
         organisation = None if folder is None else "three-airports"
         return replace(a_token(), name=name, organisation=organisation, person=person), "silicon_text"
+
+    async def create_bridge_token(
+        self, name: str, *, folders: Sequence[Path], labels: Sequence[str]
+    ) -> tuple[Token, str]:  # fmt: skip
+        self.asked.append(("create_bridge_token", (name, list(folders), list(labels))))
+        rights = BridgeRights(("corner-shop",), tuple(labels))
+        return replace(a_token(), name=name, organisation=None, person=None, bridge=rights), "silicon_text"
 
     async def tokens(self) -> Sequence[Token]:
         return [a_token(), replace(a_token(), name="old", organisation=None, person=None, revoked_at=NOW)]

@@ -91,10 +91,13 @@ class Bridge:
                         order = given["order"]["order_id"]
                         if order not in self.holding:
                             self.holding.add(order)
-                            word = {"session": session, "fence": given["allocation"]["fence"]}
+                            slot = {name: given["allocation"][name] for name in ("slot_id", "fence")}
+                            word = {"session": session, **slot}
                             threading.Thread(target=self.carry_out, args=(node, order, word), daemon=True).start()
             except Gone as gone:
                 print(json.dumps({"event": "lost", "code": str(gone)}), flush=True)
+                if str(gone) == "BRIDGE_REPLACED":  # another process serves the till now
+                    return
 
     def carry_out(self, node: str, order: str, word: dict) -> None:
         """Do one call of the order after the other, until it ended or is not ours any more."""

@@ -110,6 +110,7 @@ class Word:
     """An order in the hands of a bridge, and what is said about it."""
 
     arm: Arm
+    session: str
     order_id: str
     fence: int
     given: Mapping[str, Any]
@@ -117,14 +118,16 @@ class Word:
     async def say(self, what: str, *, expect: int = 200, **more: Any) -> Any:
         """Say something about the order."""
         path = f"{self.arm.path}/orders/{self.order_id.partition('/')[2]}/{what}"
-        return await self.arm.post(path, expect=expect, session=self.arm.session, fence=self.fence, **more)
+        word = {"session": self.session, "slot_id": self.given["allocation"]["slot_id"], "fence": self.fence}
+        return await self.arm.post(path, expect=expect, **word, **more)
 
     async def next(self, **more: Any) -> dict[str, Any]:
         """Return what is next, waiting for it."""
         async with asyncio.timeout(PATIENCE_S):
-            while not (told := await self.say("next", wait_s=5, **more)).keys() & {"call", "report"}:
-                pass
-        return dict(told)
+            while True:
+                told = await self.say("next", wait_s=5, **more)
+                if told["call"] or told["report"]:
+                    return dict(told)
 
     async def call(self, **more: Any) -> dict[str, Any]:
         """Return the next call."""
@@ -175,8 +178,12 @@ class Arm:
         async with asyncio.timeout(PATIENCE_S):
             while not (orders := (await self.beat(wait_s=0.5, **more))["orders"]):
                 assert running is None or not running.done(), running.result()
+        return self.word(orders)
+
+    def word(self, orders: Sequence[Mapping[str, Any]]) -> Word:
+        """Return the one order that was told."""
         (given,) = orders
-        return Word(self, given["order"]["order_id"], given["allocation"]["fence"], given)
+        return Word(self, self.session, given["order"]["order_id"], given["allocation"]["fence"], given)
 
 
 @dataclass
@@ -241,7 +248,7 @@ def settings_of(home: Path) -> Settings:
         ledger=LedgerSettings(synchronous="NORMAL"),
         server=ServerSettings(rate_burst=100_000),
         slot=SlotSettings(lease_s=LEASE_S, count=1),
-        cluster=ClusterSettings(pull_s=0.02),
+        cluster=ClusterSettings(pull_s=0.02, beat_s=0.2, lost_after=75),
         engine=EngineSettings(settle_s=0.01),
     )
 

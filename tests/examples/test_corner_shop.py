@@ -1,0 +1,171 @@
+"""The corner shop with its till in a process of its own, which speaks nothing but HTTP to a real server."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.console.server.office import PATIENCE_S, ROOT, Site, Up, Work
+from tests.silicon import warm_silicon
+
+SHOP = ROOT / "examples" / "corner_shop"
+BRIDGE = SHOP / "till" / "bridge.py"
+
+
+class Till:
+    """The bridge of the example, as a process, and its drawer."""
+
+    def __init__(self, process: subprocess.Popen[str], drawer: Path) -> None:
+        self.process = process
+        self._drawer = drawer
+        self._said: list[dict[str, Any]] = []
+        self._news = threading.Condition()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def wait_for(self, event: str) -> dict[str, Any]:
+        """Return what the bridge said of that event, once it did."""
+        with self._news:
+            there = self._news.wait_for(lambda: any(each["event"] == event for each in self._said), PATIENCE_S)
+            assert there, f"no {event} among {self._said}"
+            return next(each for each in self._said if each["event"] == event)
+
+    def wait_for_refund(self, count: int) -> None:
+        """Return once so many refunds were paid."""
+        until = time.monotonic() + PATIENCE_S
+        while len(self.refunds) < count:
+            assert time.monotonic() < until, f"{self.refunds} {self._said}"
+            with self._news:
+                self._news.wait(0.02)
+
+    def said(self, event: str) -> bool:
+        """Whether it said so up to now."""
+        return any(each["event"] == event for each in self._said)
+
+    @property
+    def refunds(self) -> dict[str, Any]:
+        """What was paid back, by key."""
+        return dict(json.loads(self._drawer.read_text())["refunds"]) if self._drawer.exists() else {}
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            with self._news:
+                self._said.append(json.loads(line))
+                self._news.notify_all()
+
+
+class Shop:
+    """A server with the shop, and everybody who works there."""
+
+    def __init__(self, site: Site, up: Up, token: str) -> None:
+        self.site, self.up, self._token = site, up, token
+
+    @contextmanager
+    def till(self, **environment: str) -> Iterator[Till]:
+        """Start the bridge; it is killed at the end."""
+        drawer = self.site.folder / "drawer.json"
+        process = subprocess.Popen(
+            [sys.executable, str(BRIDGE), self.up.address, str(drawer)],
+            env={"PATH": os.environ["PATH"], "SILICON_TOKEN": self._token, **environment},
+            stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        try:
+            till = Till(process, drawer)
+            till.wait_for("registered")
+            yield till
+        finally:
+            process.kill()
+            process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
+
+    def ask(self, goal: str, **parameters: Any) -> str:
+        """Hand a goal to the server."""
+        said = {"organisation": "corner-shop", "goal": goal, "parameters": parameters, "as": "clerk"}
+        return str(self.site.ask(self.up, "POST", "/executions", said)["execution_id"]).partition("/")[2]
+
+    def end(self, execution: str) -> dict[str, Any]:
+        """Return how it stands, once it ended."""
+        self.site.follow(self.up, execution)
+        return dict(self.site.ask(self.up, "GET", f"/executions/{execution}"))
+
+    @contextmanager
+    def approving(self, execution: str) -> Iterator[None]:
+        """Let the owner approve the card of the execution once it is there; at the end, what follows is over."""
+        self.site.follow(self.up, execution, "execution.waiting")
+        (card,) = self.site.ask(self.up, "GET", f"/executions/{execution}")["cards"]
+        words = "approvals", "decide", card["card_id"], "do", "--as", "owner", "--json"
+        deciding = self.site.start(*words, program=warm_silicon())
+        try:
+            yield
+            deciding.communicate(timeout=PATIENCE_S)
+        finally:
+            deciding.kill()
+            deciding.communicate()
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    folder = tmp_path_factory.mktemp("shop")
+    shutil.copytree(SHOP, folder / "corner_shop")
+    work = Work()
+    settings = {"SILICON_SLOT__LEASE_S": "3", "SILICON_SLOT__COUNT": "2", "SILICON_ENGINE__SETTLE_S": "0.1"}
+    site = Site(folder, work, folder / "corner_shop", settings)
+    try:
+        with site.up(str(site.office)) as up:
+            made = site.run("tokens", "create", "till", "--bridge", "--for", str(site.office), "--label", "till")
+            yield Shop(site, up, made["token"])
+    finally:
+        work.stop()
+
+
+def test_the_bridge_is_short_and_uses_nothing_of_ours() -> None:
+    text = BRIDGE.read_text()
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    used = {node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in nodes}
+
+    assert len(text.splitlines()) < 150
+    assert {name for name in used if name not in sys.stdlib_module_names} == {"httpx"}
+
+
+def test_the_drawer_is_counted_and_money_is_paid_once_after_the_owner_approved(shop: Shop) -> None:
+    with shop.till() as till:
+        assert shop.end(shop.ask("Count the drawer"))["state"] == "done"
+        refund = shop.ask("Refund the customer", receipt="B-1", cents=1250)
+        with shop.approving(refund):
+            assert shop.end(refund)["output"] == {"slip": "R-1", "cents": 1250}
+        refused = shop.end(shop.ask("Refund the customer", receipt="B-2", cents=999_900))
+
+        assert (refused["state"], till.said("refused"), list(till.refunds.values())) == (
+            "failed", True, [{"slip": "R-1", "cents": 1250}],
+        )  # fmt: skip
+    assert shop.site.run("audit", "verify")["faults"] == []
+
+
+def test_a_bridge_that_is_killed_with_the_drawer_open_pays_once(shop: Shop) -> None:
+    with shop.till(TILL_SLOW_S="120") as till:
+        before = till.refunds
+        refund = shop.ask("Refund the customer", receipt="B-3", cents=300)
+        with shop.approving(refund):
+            till.wait_for_refund(len(before) + 1)
+            till.process.send_signal(signal.SIGKILL)
+            till.process.wait()
+            paid = till.refunds
+            with shop.till() as other:
+                ended = shop.end(refund)
+
+            assert (ended["state"], other.refunds) == ("done", paid)
+            assert not other.said("allowed")  # it was asked whether it happened, and did nothing
