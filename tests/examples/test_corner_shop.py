@@ -21,6 +21,7 @@ import pytest
 from tests.console.server.office import PATIENCE_S, ROOT, Site, Up, Work
 from tests.silicon import warm_silicon
 
+pytestmark = pytest.mark.xdist_group("corner_shop")  # one server for all of it
 SHOP = ROOT / "examples" / "corner_shop"
 BRIDGE = SHOP / "till" / "bridge.py"
 
@@ -169,3 +170,33 @@ def test_a_bridge_that_is_killed_with_the_drawer_open_pays_once(shop: Shop) -> N
 
             assert (ended["state"], other.refunds) == ("done", paid)
             assert not other.said("allowed")  # it was asked whether it happened, and did nothing
+
+
+def test_a_bridge_that_wakes_up_after_another_took_over_stops(shop: Shop) -> None:
+    with shop.till(TILL_SLOW_S="120") as till:
+        before = till.refunds
+        refund = shop.ask("Refund the customer", receipt="B-4", cents=400)
+        with shop.approving(refund):
+            till.wait_for_refund(len(before) + 1)
+            till.process.send_signal(signal.SIGSTOP)
+            with shop.till() as other:  # under the same name: it is the node now
+                ended = shop.end(refund)
+                till.process.send_signal(signal.SIGCONT)
+
+                assert till.wait_for("lost")["code"] == "BRIDGE_REPLACED"
+                assert till.process.wait(PATIENCE_S) == 0
+                assert (ended["state"], len(other.refunds)) == ("done", len(before) + 1)
+
+
+def test_a_server_that_is_killed_in_the_middle_of_a_refund_leaves_one_refund(shop: Shop) -> None:
+    with shop.till(TILL_SLOW_S="1") as till:
+        before = till.refunds
+        refund = shop.ask("Refund the customer", receipt="B-5", cents=500)
+        with shop.approving(refund):
+            till.wait_for_refund(len(before) + 1)
+            shop.up.kill()
+            port = shop.up.address.rpartition(":")[2]
+            with shop.site.up("--port", port, str(shop.site.office)) as shop.up:
+                ended = shop.end(refund)
+
+            assert (ended["state"], len(till.refunds)) == ("done", len(before) + 1)

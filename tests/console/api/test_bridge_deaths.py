@@ -201,3 +201,42 @@ async def test_a_receipt_outlives_the_server_that_waited_for_it(stall: Stall) ->
     outcome = await running
     assert outcome.output == {"it": {"done": "once"}}
     assert len(await stall.events(execution, "effect.intended")) == 1
+
+
+async def test_an_order_that_was_told_and_not_taken_goes_back_in_seconds_and_counts_as_no_loss(stall: Stall) -> None:
+    arm = await stall.arm().register()
+    running = stall.run("look")
+    silent = await arm.order(running)  # from now on only its signs of life go on
+    other = await stall.arm("arm-2").register()
+    stall.clock.advance(4)  # over cluster.accept_s
+    await arm.beat(taking=False)
+    word = await other.order(running)
+
+    assert (await silent.say("next", expect=409))["code"] == "STALE_BRIDGE"
+    (row,) = await stall.application.cluster_orders(limit=5)
+    assert (row.order_id, str(row.node_id), row.losses) == (silent.order_id, other.entry["node_id"], 0)
+    await word.done(await word.call(), {"n": 1})
+    assert (await running).state is OrderState.DONE
+
+
+async def test_a_cancel_takes_back_what_no_bridge_had_leave_for(stall: Stall) -> None:
+    arm = await stall.arm().register()
+    running = stall.run("set")
+    word = await arm.order(running)
+    call = await word.call()
+    (row,) = await stall.application.executions(organisation="stall", limit=1)
+    await stall.application.request_cancel(row.execution_id, by="clerk")
+
+    assert (await running).state is OrderState.CANCELLED
+    assert (await word.intend(call, expect=409))["code"] in ("CALL_SETTLED", "STALE_BRIDGE")
+
+
+async def test_the_receipt_of_a_call_counts_although_its_execution_is_cancelled_meanwhile(stall: Stall) -> None:
+    word, call, running = await allowed(stall, "push")
+    (row,) = await stall.application.executions(organisation="stall", limit=1)
+    await stall.application.request_cancel(row.execution_id, by="clerk")
+    await word.done(call, {"done": "it was"})
+
+    assert (await running).state in (OrderState.CANCELLED, OrderState.DONE)  # as the request came before it or after
+    receipts = [each for each in await stall.events(row.execution_id, "step.finished") if each.subject == word.order_id]
+    assert [each.data["output"] for each in receipts if each.data] == [{"done": "it was"}]
