@@ -6,11 +6,11 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agents.organisation import Organisation, bundle, load, load_bundle
+from agents.organisation import Organisation, bundle, load, load_bundle, variables_in
 from agents.workforce.ray import Hosts, RayWorkforce
 from cluster import Bridge, ControlPlane
 from cluster.foreign import Foreign, open_foreign
@@ -104,6 +104,10 @@ class Organisations:
         """Return the organisation as it stood when its execution was asked for; `home` is where its data is."""
         return await self._wired(bundle_sha256, home)
 
+    async def variables(self, bundle_sha256: str) -> frozenset[str]:
+        """Return every word that may name a variable of the environment in a pinned organisation."""
+        return variables_in(await self.store.blobs.get(bundle_sha256))
+
     @asynccontextmanager
     async def using(self, bundle_sha256: str, home: Path) -> AsyncIterator[Wired]:
         """Give a pinned organisation for work; what it opened stays open as long as somebody works with it."""
@@ -188,5 +192,7 @@ class PinnedBody:
                     raise
                 return StatusReport(order_id=run.root_order_id, state=OrderState.CANCELLED, error=error.problem())
             hosts = self._organisations.hosts
-            workforce = wired.workforce if hosts is None else RayWorkforce(wired.workforce, hosts)
-            return await workforce.run(run)
+            if hosts is None:
+                return await wired.workforce.run(run)
+            names = partial(self._organisations.variables, run.organisation_sha256)
+            return await RayWorkforce(wired.workforce, hosts, names=names).run(run)

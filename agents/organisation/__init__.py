@@ -1,6 +1,7 @@
 """The organisation folder: read, checked, pinned, and searched for the skill that fits a goal."""
 
 from agents.organisation.bundle import bundle
+from agents.organisation.environment import variables_in
 from agents.organisation.fault import Fault, Report
 from agents.organisation.files import FileRefused
 from agents.organisation.loader import check, load, load_bundle, people_in_bundle, read_name, read_people, read_rules
@@ -25,4 +26,5 @@ __all__ = [
     "read_people",
     "read_rules",
     "route",
+    "variables_in",
 ]

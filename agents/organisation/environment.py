@@ -6,9 +6,24 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from agents.organisation.files import ArchiveFiles
 from agents.organisation.yaml_source import Path, YamlSource
 
 _VARIABLE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FILES = ("org.yaml", "connections.yaml")
+
+
+def variables_in(data: bytes) -> frozenset[str]:
+    """Return every word of a bundle that may name a variable: as `${NAME}`, or as a secret of a connection."""
+    files = ArchiveFiles(data)
+    return frozenset(
+        word
+        for name in _FILES
+        if name in files.names()
+        for word in _WORD.findall(files.read(name).decode(errors="replace"))
+    )
 
 
 def fill(source: YamlSource, environ: Mapping[str, str]) -> None:

@@ -62,10 +62,13 @@ def test_nothing_of_a_local_ray_is_left(command: subprocess.Popen[str], sent: si
 def test_a_server_finishes_a_goal_and_ends_with_all_of_its_ray(tmp_path: Path) -> None:
     work = Work()
     site = Site(tmp_path, work, make_office(tmp_path / "office", work, steps=3))
+    connections = site.office / "connections.yaml"
+    connections.write_text(connections.read_text() + "  headers: {Authorization: {secret: DESK_TOKEN}}\n")
     try:
-        with site.up(str(site.office), "--engine", "ray") as up:
-            site.follow(up, site.submit(up))
+        with site.up(str(site.office), "--engine", "ray", DESK_TOKEN="token-of-the-desk", UNNAMED="x") as up:
+            told = site.follow(up, site.submit(up))
             started = _processes_of(up.pid)
+            inherited = set().union(*(_names_in_environment(each) for each in started))
             up.stop()
             _, alive = psutil.wait_procs(started, timeout=30)
     finally:
@@ -73,9 +76,18 @@ def test_a_server_finishes_a_goal_and_ends_with_all_of_its_ray(tmp_path: Path) -
 
     assert any("raylet" in " ".join(each.info["cmdline"] or ()) for each in started)
     assert alive == []
+    assert "PATH" in inherited and not {"DESK_TOKEN", "UNNAMED"} & inherited
     assert list(Path(tempfile.gettempdir()).glob(f"silicon-ray-{up.pid}-*")) == []
+    assert told[-1]["data"]["report"]["state"] == "done"
     assert work.calls == {"s1": 1, "s2": 1, "s3": 1}
     assert site.run("audit", "verify")["faults"] == []
+
+
+def _names_in_environment(process: psutil.Process) -> set[str]:
+    """Return the variables that a process was started with; none when it has ended."""
+    with suppress(psutil.Error):
+        return set(process.environ())
+    return set()
 
 
 def _processes_of(pid: int) -> list[psutil.Process]:

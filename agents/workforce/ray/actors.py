@@ -20,6 +20,7 @@ from typing import Any
 import psutil
 
 from agents.workforce.errors import HostLost, HostNotReady, RayMissing, RayUnavailable
+from agents.workforce.ray.environment import only_what_is_passed_on
 from agents.workforce.ray.host import Host
 from agents.workforce.ray.messages import Address
 from agents.workforce.ray.ports import OpenOffice
@@ -103,7 +104,8 @@ def connect(settings: RaySettings) -> bool:
         folder = tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")
         store = settings.object_store_mib * 1024 * 1024
         _start_reaper()
-        ray.init("local", object_store_memory=store, _temp_dir=folder, **quiet)
+        with only_what_is_passed_on():
+            ray.init("local", object_store_memory=store, _temp_dir=folder, **quiet)
         _keep_off_output()
         return True
     except (ConnectionError, TimeoutError, ValueError, RuntimeError, OSError) as error:
@@ -299,7 +301,7 @@ def _start_reaper() -> None:
     """Start what ends the rest of Ray if this process is killed: a pipe to it closes then."""
     program = Path(__file__).with_name("reaper.py")
     command = [sys.executable, "-I", "-S", str(program), str(os.getpid())]
-    reaper = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603 - ours
+    reaper = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, env={})  # noqa: S603 - ours
     _REAPERS.append(reaper)
 
 

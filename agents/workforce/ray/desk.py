@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import TypeAlias
 
+from agents.workforce.ray.environment import take
 from agents.workforce.ray.messages import Address, Stretch, unpack_stretch
 from agents.workforce.ray.ports import Line, Office
 from agents.workforce.ray.post import Apart, Post
@@ -88,6 +89,7 @@ class Desks:
             self._vigil.close()
 
     async def _opened(self, stretch: Stretch) -> Desk:
+        take(stretch.environment)
         view = await self._register.view(stretch.execution_id)
         requests = Requests(self._office.store.ledger, self._lookout, view)
         run = ExecutionRun(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -69,6 +70,11 @@ class Hosts:
     def where(self) -> Mapping[Address, str]:
         """Each host that was started and is not known to be lost, with the id of its node."""
         return {address: self._hosts[address] for address in self._living()}
+
+    @property
+    def of_this_process(self) -> bool:
+        """Whether they stand on a Ray that this process started, which has little of its environment."""
+        return self._leave_ray and not os.environ.get("RAY_ADDRESS")
 
     async def ready(self) -> tuple[Address, ...]:
         """Return the hosts that live; with the first call, and whenever none is left, they are started.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from contracts import ExecutionId, StatusReport, TaskOrder
@@ -31,6 +31,8 @@ class Stretch:
     reopened: bool
     hosts: tuple[Address, ...]
     """Where employees sit. Those that are lost meanwhile are passed over; none is added."""
+    environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """Variables that the organisation's files name and that hosts would not have otherwise. They hold secrets."""
 
     @cached_property
     def packed(self) -> bytes:

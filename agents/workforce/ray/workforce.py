@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from agents.workforce.inline import InlineWorkforce
+from agents.workforce.ray.environment import told_to_hosts
 from agents.workforce.ray.hosts import Hosts
 from agents.workforce.ray.messages import Stretch
 from agents.workforce.ray.post import Post
@@ -21,9 +24,13 @@ _LOOK_S = 0.1
 class RayWorkforce:
     """Runs executions of one organisation: the first order goes to the host of the head, and so on from there."""
 
-    def __init__(self, here: InlineWorkforce, hosts: Hosts) -> None:
+    def __init__(
+        self, here: InlineWorkforce, hosts: Hosts, *, names: Callable[[], Awaitable[frozenset[str]]] | None = None
+    ) -> None:  # fmt: skip
+        """Take the employees and their hosts over; `names` tells which variables the organisation's files may name."""
         self._here = here
         self._hosts = hosts
+        self._names = names
         self._seating = Seating(here.staff)
 
     async def run(self, run: ExecutionRun) -> StatusReport:
@@ -42,7 +49,10 @@ class RayWorkforce:
 
     async def _stretch(self, run: ExecutionRun) -> Stretch:
         (lease,) = run.leases
-        return Stretch(run.execution_id, lease, run.resumed, run.reopened, await self._hosts.ready())
+        hosts = await self._hosts.ready()
+        names = await self._names() if self._names is not None and self._hosts.of_this_process else frozenset()
+        told = told_to_hosts(os.environ, names)
+        return Stretch(run.execution_id, lease, run.resumed, run.reopened, hosts, told)
 
     async def _park(self, run: ExecutionRun) -> None:
         """Count the execution as in progress, and once this process drains only until nothing is on any host."""
