@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,24 +13,10 @@ from runtime.ledger import open_store
 from runtime.settings import LedgerSettings
 from tests.fakes.clock import HandClock
 from tests.fakes.engine_world import Tool, World
+from tests.fakes.killed import killed_when_stuck
 
 pytestmark = pytest.mark.anyio
-ROOT = Path(__file__).parents[3]
 PRICE = Money.parse("1 USD")
-
-PROGRAM = """
-import asyncio, json, sys
-from pathlib import Path
-from contracts import TaskOrder
-from tests.runtime.engine.test_kill_budget import a_world
-
-async def main():
-    home = Path(sys.argv[1])
-    world = await a_world(home, stuck=True)
-    await world.run(TaskOrder.read(json.loads((home / "order.json").read_text())))
-
-asyncio.run(main())
-"""
 
 
 async def a_world(home: Path, *, stuck: bool) -> World:
@@ -65,14 +48,7 @@ async def test_killed_between_reserving_and_settling_the_same_three_calls_are_pa
     plan = {"parameters": {"items": {"type": "array"}}}
     budget = Budget(money=Money.parse("3 USD"))
     order = world.order(step, plan=plan, inputs={"items": list(range(20))}, budget=budget)
-    (tmp_path / "order.json").write_text(json.dumps(order.to_json()))
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", PROGRAM, str(tmp_path), cwd=ROOT, stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdout is not None
-    assert await asyncio.wait_for(process.stdout.readline(), 60) == b"stuck\n"
-    process.send_signal(signal.SIGKILL)
-    await process.wait()
+    await killed_when_stuck("tests.runtime.engine.test_kill_budget", tmp_path, order)
 
     report = await world.run(TaskOrder.read(order.to_json()))
 
