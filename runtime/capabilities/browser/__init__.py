@@ -1,5 +1,5 @@
 """`browser.*`: pages opened, read and acted on in the slot.
 
-`capability.py` is what a step calls, `session.py` the browser of one order, `host.py` the program in the slot that
+`capability.py` is what a step calls, `session.py` the browser of one order, `driven/` the program in the slot that
 drives it, `proxy.py` its only way out, `sites.py` where that way leads.
 """

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runtime.capabilities.browser import driven
 from runtime.capabilities.browser.errors import BrowserUnavailable, NoPageOpen, PageChanged, PageLost
 from runtime.capabilities.browser.sites import Sites
 from runtime.capabilities.http_answer import fault_of
@@ -28,7 +29,9 @@ from runtime.settings.groups import BrowserSettings
 if TYPE_CHECKING:
     from runtime.capabilities.browser.proxy import FilteringProxy
 
-_HOST = Path(__file__).with_name("host.py")
+_DRIVEN = Path(driven.__file__).parent
+_START = "import sys; sys.path.insert(0, sys.argv[1]); from driven import host; del sys.path[0]; host.run()"
+"""The folder is all of ours that the slot sees."""
 _PLACES = dict.fromkeys(("TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"), "/tmp")  # noqa: S108  the program's own
 """Its profile lies in memory and is gone with it; in the slot's folder it would count among the order's files."""
 _TO_ANSWER_S = 5.0
@@ -80,7 +83,7 @@ class BrowserSession:
         proxy = FilteringProxy(sites, transfer_mib=settings.transfer_mib)
         await proxy.listen(sandbox.folder)
         grants = Grants(
-            read=(installed.executable.parent, _HOST),
+            read=(installed.executable.parent, _DRIVEN),
             memory_mib=settings.memory_mib,
             reserves_memory=True,
             processes=settings.processes,
@@ -89,7 +92,9 @@ class BrowserSession:
         )
         try:
             program = await sandbox.start(
-                [str(installed.interpreter), "-I", "-B", str(_HOST)], environment=_PLACES, grants=grants
+                [str(installed.interpreter), "-I", "-B", "-c", _START, str(_DRIVEN.parent)],
+                environment=_PLACES,
+                grants=grants,
             )
         except BaseException:
             await proxy.close()
@@ -133,7 +138,7 @@ class BrowserSession:
         """Have the browser do one thing and return what it tells.
 
         Args:
-            do: `open`, `read`, `screenshot`, `click` or `type`; see `host.py`.
+            do: `open`, `read`, `screenshot`, `click` or `type`; see `driven/host.py`.
             timeout_s: absent means the setting `browser.timeout_s`.
             acting: whether the page may send more than a look meanwhile.
             asked: what belongs to it.

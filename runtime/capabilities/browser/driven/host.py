@@ -1,4 +1,4 @@
-"""Drives one Chromium from inside the slot. Started as a file, in a process of its own; imports nothing of ours.
+"""Drives one Chromium from inside the slot, in a process of its own, which `run` is the whole of.
 
 Standard input and output carry JSON, a line each. The first line says how to start: `executable`, `proxy` (path of the
 socket behind which the network lies), `user` and `password` for it, `width`, `height`. Each further line
@@ -15,54 +15,34 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import sys
 from collections.abc import Awaitable, Callable
-from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
 
 from playwright.async_api import (
     BrowserContext,
-    Dialog,
-    Download,
     Error,
     FloatRect,
     Locator,
     Page,
     Playwright,
-    Request,
-    Response,
-    Route,
     async_playwright,
 )
 from playwright.async_api import (
     TimeoutError as TookTooLong,
 )
 
-_FLAGS = (
-    "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-breakpad",
-    "--disable-crash-reporter", "--disable-component-update", "--disable-sync", "--dns-prefetch-disable",
-    "--disable-domain-reliability", "--no-pings", "--disable-remote-fonts-fallback", "--mute-audio",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--proxy-bypass-list=<-loopback>",
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-)  # fmt: skip
-"""Nothing goes past the proxy: no QUIC, no UDP, no name is looked up here, and this machine is no exception."""
-_LOOKING = ("GET", "HEAD", "OPTIONS")
-_SETTLED_S = 0.5
-"""A page is settled when it has requested nothing for this long."""
+from .launch import Ended, launch  # noqa: TID252  loaded in the slot too, where no package of ours exists
+from .relay import relay  # noqa: TID252
+from .watch import Watch  # noqa: TID252
+
 _SETTLE_S = 5.0
-"""For how long that is waited for; a page that never rests is used as it is."""
+"""For how long is waited until a page is settled; one that never rests is used as it is."""
 _INTERRUPTED = "is interrupted by another navigation"
 _NO_PAGE = ("about:blank", "chrome-error:")
 """The empty page, and the one that shows why an address did not open; it may be on its way when the next one opens."""
-_EXIT = re.compile(r"<process did exit: exitCode=(\w+), signal=(\w+)>")
-_LAST_WORDS = re.compile(r"\[err\] (.+)")
-"""How playwright's record of a browser tells of its end, and of what it wrote before."""
 _TALLEST = 8_000
 """Pixels of a picture of a whole page."""
-_LISTED = 20
-"""How many of anything that is only noted."""
 
 
 class Fault(Exception):
@@ -82,18 +62,17 @@ class Host:
         self._proxy = proxy
         self._context: BrowserContext | None = None
         self._page: Page | None = None
-        self._crashed = asyncio.Event()
-        self._acting = False
-        self._loading = 0
-        self._activity = asyncio.Event()
-        self._status: int | None = None
-        self.noted: dict[str, list[Any]] = {}
+        self._watch = Watch()
+
+    @property
+    def noted(self) -> dict[str, list[Any]]:
         """What happened by the way since the last request came."""
+        return self._watch.noted
 
     async def do(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Carry one request out; raise Fault when it cannot be."""
         doing: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]] = getattr(self, f"_{asked['do']}")
-        self.noted = {}
+        self._watch.begin()
         try:
             async with asyncio.timeout(asked["timeout_s"]):
                 return await self._unless_it_crashes(doing(asked))
@@ -103,42 +82,32 @@ class Host:
         except Error as error:
             with contextlib.suppress(TimeoutError):
                 if "ERR_ABORTED" in (error.message or ""):  # a crash is told only afterwards
-                    await asyncio.wait_for(self._crashed.wait(), 1)
+                    await asyncio.wait_for(self._watch.crashed.wait(), 1)
             raise self._fault_of(error) from None
 
     async def _start(self, asked: dict[str, Any]) -> dict[str, Any]:
         how = self._how
         try:
-            browser = await self._playwright.chromium.launch(
-                executable_path=how["executable"],
-                headless=True,
-                chromium_sandbox=False,  # the slot is the sandbox, and lets nobody make another one inside it
-                args=list(_FLAGS),
-                proxy={"server": self._proxy, "username": how["user"], "password": how["password"]},
-                timeout=asked["timeout_s"] * 1_000,
-            )
-        except Error as error:
-            if (ended := how_it_ended(error.message or "")) is None:
-                raise
-            raise Fault("gone", f"the browser ended while it started ({ended})") from None
+            browser = await launch(self._playwright, how, proxy=self._proxy, timeout_s=asked["timeout_s"])
+        except Ended as error:
+            raise Fault("gone", str(error)) from None
         self._context = await browser.new_context(
             viewport={"width": how["width"], "height": how["height"]},
             accept_downloads=False,
             service_workers="block",  # their requests would pass the guard below unseen
             permissions=[],
         )
-        self._context.on("page", self._close_pop_up)
-        await self._context.route("**/*", self._guard)
+        await self._watch.guard(self._context)
         self._page = await self._context.new_page()
-        self._listen(self._page)
+        self._watch.listen(self._page)
         return {"version": browser.version}
 
     async def _open(self, asked: dict[str, Any]) -> dict[str, Any]:
         if self._page is None:
             raise Fault("gone", "the browser does not run")
-        self._status, self._loading = None, 0  # what the page before still asked for is not waited for
+        self._watch.leave_page()
         await self._go(self._page, asked["url"], asked["timeout_s"])
-        whole = await self._settle(_SETTLE_S)
+        whole = await self._watch.settle(_SETTLE_S)
         return {**await self._where(), "whole": whole}
 
     async def _go(self, page: Page, url: str, timeout_s: float) -> None:
@@ -152,7 +121,7 @@ class Host:
                     await page.wait_for_load_state("domcontentloaded")  # the page itself went on to another one
                     return
             else:
-                self._status = None if answer is None else answer.status
+                self._watch.status = None if answer is None else answer.status
                 return
         raise Fault("address", "the page before it would not go")
 
@@ -202,10 +171,10 @@ class Host:
 
     async def _act(self, action: Awaitable[None], asked: dict[str, Any]) -> dict[str, Any]:
         """Do something to the page; only meanwhile may it send more than a look."""
-        self._acting, self._status = True, None
+        self._watch.acting, self._watch.status = True, None
         try:
             await action
-            whole = await self._settle(_SETTLE_S)
+            whole = await self._watch.settle(_SETTLE_S)
             return {**await self._where(), "whole": whole}
         except TookTooLong:
             raise
@@ -213,7 +182,7 @@ class Host:
             fault = self._fault_of(error)
             raise Fault("unsure" if fault.kind == "target" else fault.kind, str(fault)) from None
         finally:
-            self._acting = False
+            self._watch.acting = False
 
     async def _target(self, asked: dict[str, Any]) -> Locator:
         """Return the one thing that is meant; raise Fault when there is none, or more than one."""
@@ -251,23 +220,7 @@ class Host:
         title = ""
         with contextlib.suppress(Error):  # the page is on its way to another one
             title = await self._page.title()
-        return {"url": self._page.url, "title": title, "status": self._status, **self.noted}
-
-    async def _settle(self, most_s: float) -> bool:
-        """Return whether the page was loaded and at rest before `most_s` seconds were over."""
-        assert self._page is not None
-        try:
-            async with asyncio.timeout(most_s):
-                await self._page.wait_for_load_state("load")
-                while True:
-                    self._activity.clear()
-                    try:
-                        await asyncio.wait_for(self._activity.wait(), _SETTLED_S)
-                    except TimeoutError:
-                        if self._loading <= 0:
-                            return True
-        except (TookTooLong, TimeoutError):
-            return False
+        return {"url": self._page.url, "title": title, "status": self._watch.status, **self.noted}
 
     async def _answers(self) -> bool:
         """Whether the page still runs anything it is asked to, once it has stopped loading."""
@@ -282,7 +235,7 @@ class Host:
         return True
 
     async def _unless_it_crashes(self, work: Awaitable[dict[str, Any]]) -> dict[str, Any]:
-        doing, crash = asyncio.ensure_future(work), asyncio.ensure_future(self._crashed.wait())
+        doing, crash = asyncio.ensure_future(work), asyncio.ensure_future(self._watch.crashed.wait())
         try:
             await asyncio.wait({doing, crash}, return_when=asyncio.FIRST_COMPLETED)
             if not doing.done():
@@ -295,7 +248,7 @@ class Host:
 
     def _fault_of(self, error: Error) -> Fault:
         words = (error.message or "").split("\n")[0].removeprefix("Page.goto: ").strip()
-        if self._crashed.is_set() or "crashed" in words:
+        if self._watch.crashed.is_set() or "crashed" in words:
             return Fault("crashed", "the page crashed")
         if "Target page, context or browser has been closed" in words or "Connection closed" in words:
             return Fault("gone", "the browser ended")
@@ -304,99 +257,6 @@ class Host:
         if "net::" in words or "is interrupted" in words:
             return Fault("address", words)
         return Fault("target", words)
-
-    def _listen(self, page: Page) -> None:
-        page.on("crash", lambda _: self._crashed.set())
-        page.on("dialog", self._answer_dialog)
-        page.on("download", self._refuse_download)
-        page.on("request", lambda _: self._count(1))
-        page.on("requestfinished", lambda _: self._count(-1))
-        page.on("requestfailed", self._note_failure)
-        page.on("response", self._take_status)
-
-    def _count(self, more: int) -> None:
-        self._loading += more
-        self._activity.set()
-
-    def _note_failure(self, request: Request) -> None:
-        self._count(-1)
-        self._note_failed(request.url)
-
-    def _note_failed(self, url: str) -> None:
-        host = urlsplit(url).hostname
-        if host not in self.noted.get("failed", ()):
-            self._note("failed", host)
-
-    def _take_status(self, response: Response) -> None:
-        assert self._page is not None
-        if response.status == HTTPStatus.FORBIDDEN:  # perhaps the proxy's own answer, which knows
-            self._note_failed(response.url)
-        if response.request.is_navigation_request() and response.frame == self._page.main_frame:
-            self._status = response.status
-
-    async def _guard(self, route: Route) -> None:
-        """Hold back what is more than a look while nobody acts on the page."""
-        request = route.request
-        with contextlib.suppress(Error):  # the page is gone already
-            if self._acting or request.method in _LOOKING:
-                await route.continue_()
-                return
-            self._note("held_back", {"method": request.method, "url": request.url[:300]})
-            await route.abort("blockedbyclient")
-
-    async def _answer_dialog(self, dialog: Dialog) -> None:
-        """Close a dialog as somebody would who agrees to nothing; only leaving a page is not held up."""
-        self._note("dialogs", {"kind": dialog.type, "text": dialog.message[:300]})
-        with contextlib.suppress(Error):
-            await (dialog.accept() if dialog.type == "beforeunload" else dialog.dismiss())
-
-    async def _refuse_download(self, download: Download) -> None:
-        self._note("downloads", download.suggested_filename[:300])
-        with contextlib.suppress(Error):
-            await download.cancel()
-
-    async def _close_pop_up(self, page: Page) -> None:
-        if self._page is None or page == self._page:
-            return
-        with contextlib.suppress(Error):
-            await page.wait_for_load_state("domcontentloaded", timeout=2_000)  # until then it has no address
-        self._note("pop_ups", page.url[:300])
-        with contextlib.suppress(Error):
-            await page.close()
-
-    def _note(self, what: str, value: Any) -> None:
-        noted = self.noted.setdefault(what, [])
-        if len(noted) < _LISTED:
-            noted.append(value)
-
-
-def how_it_ended(record: str) -> str | None:
-    """Return the exit code or signal in playwright's record of a start, with the browser's last words; None without."""
-    if (exit_ := _EXIT.search(record)) is None:
-        return None
-    code, number = exit_.groups()
-    words = _LAST_WORDS.findall(record)
-    return (number if number != "null" else f"exit code {code}") + (f": {words[-1].strip()[:200]}" if words else "")
-
-
-async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, proxy: str) -> None:
-    """Carry one connection of the browser to the proxy and back."""
-    try:
-        inwards, outwards = await asyncio.open_unix_connection(proxy)
-    except OSError:
-        writer.close()
-        return
-    await asyncio.gather(pump(reader, outwards), pump(inwards, writer))
-
-
-async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Carry bytes one way until one side ends."""
-    with contextlib.suppress(OSError):
-        while data := await reader.read(65_536):
-            writer.write(data)
-            await writer.drain()
-    with contextlib.suppress(OSError, RuntimeError):
-        writer.close()
 
 
 def say(answer: dict[str, Any]) -> None:
@@ -428,5 +288,6 @@ async def main() -> None:
     os._exit(0)
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """Serve until standard input ends."""
     asyncio.run(main())
