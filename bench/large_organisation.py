@@ -81,11 +81,11 @@ def tree(employees: int) -> Node:
 def make(folder: Path, employees: int, skills: int) -> None:
     """Write the folder."""
     head = tree(employees)
-    owners = [third for second in head.below for third in second.below] or [head]
+    owners = [third for second in head.below for third in second.below if third.below] or [head]
     for number in range(skills):
         owner, name = owners[number % len(owners)], f"work-{number}"
         owner.skills.append(name)
-        does = owner.below[:6] or [owner]
+        does = owner.below[:6]
         steps = [
             f"  - {{id: s{place}, by: {node.name}, use: python, with: {{script: 'result = {place}'}}}}"
             for place, node in enumerate(does)

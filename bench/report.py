@@ -2,8 +2,8 @@
 
 python bench/report.py [--write docs/performance.md] [--quick] [--only BENCH …] [--results FOLDER]
 
-With `--only`, the other parts of a page that is there stay as they are; each part says when it was measured and beside
-what other work.
+With `--only`, the other parts of a page that is there stay as they are; each part says when it was measured, where,
+and beside what other work.
 """
 
 from __future__ import annotations
@@ -244,9 +244,10 @@ def parts_of(page: Path) -> dict[str, str]:
 
 
 def when() -> str:
-    """Return the line that says when something was measured."""
-    load = ", ".join(map(str, machine()["load"]))
-    return f"Measured {datetime.now(UTC):%Y-%m-%d}; load averages over 1, 5 and 15 minutes: {load}."
+    """Return the line that says when and where something was measured."""
+    about = machine()
+    load, where = ", ".join(map(str, about["load"])), about["processor"]
+    return f"Measured {datetime.now(UTC):%Y-%m-%d} on {where}; load averages over 1, 5 and 15 minutes: {load}."
 
 
 def main() -> None:
