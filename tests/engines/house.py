@@ -16,6 +16,7 @@ import psutil
 from agents.workforce.ray import Hosts
 from agents.workforce.ray.messages import Address
 from cluster import Closed
+from cluster.control_plane import Closer
 from console.application import SiliconApplication
 from contracts import Event, NodeId
 from runtime.errors import ExecutionBusy, NotFound, StaleWriter
@@ -92,7 +93,7 @@ class House:
         async with asyncio.timeout(60):
             while True:
                 with suppress(FileNotFoundError, NotFound):  # its bridge comes up in another process
-                    await plane.close(self.node_id(node), closed)
+                    await plane.close(self.node_id(node), closed, by=Closer("ann", "cli"))
                     return
                 await asyncio.sleep(0.05)
 

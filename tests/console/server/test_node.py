@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import pytest
 
 from cluster import Closed, ControlPlane, open_control_plane
+from cluster.control_plane import Closer
 from contracts import NodeId, OrderId
 from runtime.clock import SystemClock
 from runtime.errors import LedgerUnavailable
@@ -75,7 +76,7 @@ def a_server_without_slots(site: Site) -> Iterator[Up]:
     """Start a server whose own node is cordoned, so that others do its orders."""
     with site.up(str(site.office), **QUICK) as up:
         own = NodeId((site.folder / "home" / "node").read_text())
-        ask_plane(site, lambda plane: plane.close(own, Closed.CORDONED))
+        ask_plane(site, lambda plane: plane.close(own, Closed.CORDONED, by=Closer("ann", "cli")))
         yield up
 
 
