@@ -87,7 +87,7 @@ class WarmSlots:
                 if free.get(index) != ready.follows or not ready.sandbox.warm:
                     await self._discard(self._ready.pop(index))
             before = set(self._ready)
-            for index in sorted(free.keys() - before):
+            for index in sorted(free.keys() - before, reverse=True):  # others take the first that is free
                 if len(self._ready) >= self._count:
                     break
                 made = await self._make(index, free[index])

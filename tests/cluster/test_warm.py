@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from cluster import Closed, ControlPlane, RlimitsDriver
+from cluster import Closed, ControlPlane, Node, RlimitsDriver
 from cluster.control_plane import Closer
 from cluster.sandbox.slot_sandbox import ProcessSandbox
 from cluster.slot import HeldSlot
 from cluster.warm import WarmSlots
-from contracts import OrderState
+from contracts import NodeId, OrderState
 from runtime.settings import SlotSettings
 from tests.cluster.conftest import Rig
 from tests.fakes.orders import an_order
@@ -132,3 +132,18 @@ async def test_an_order_is_done_in_the_warm_slot_and_its_slot_is_empty_afterward
     assert engine.folder is not None
     assert "-warm-" in engine.folder.name
     assert list((tmp_path / "slots").iterdir()) == [], f"{left} is of somebody before"
+
+
+async def test_the_last_slots_are_made_ready_because_others_take_the_first(rig: Rig, tmp_path: Path) -> None:
+    node = Node(NodeId.new(), 3)
+    plane = rig.plane(node=node)
+    warm = WarmSlots(plane, lambda index: RlimitsDriver(ONE), tmp_path / "slots", count=2, every_s=60)
+    await plane.beat(for_all=True, pulled_at=rig.clock.now())
+    await warm.refresh()
+    (standing,) = [each for each in await plane.nodes() if each.node.node_id == node.node_id]
+    another = await rig.plane(node=node).take(an_order())
+    await warm.close()
+
+    assert standing.warm == {1, 2}
+    assert another is not None
+    assert another.index == 0

@@ -228,7 +228,7 @@ async def test_pop_ups_are_closed_and_their_addresses_told(browsing: Browsing, s
 @pytest.mark.parametrize(
     ("path", "error", "words"),
     [
-        ("/never", CapabilityTimeout, "not done within 6 s"),
+        ("/never", CapabilityTimeout, "not done within 15 s"),
         ("/loop", NetworkFault, "TOO_MANY_REDIRECTS"),
         ("/download", BusinessRefusal, "a file to download"),
         ("/big", BusinessRefusal, "more than 2 MiB"),
