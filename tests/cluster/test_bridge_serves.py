@@ -14,10 +14,11 @@ from cluster.control_plane import Accepted, Stage
 from cluster.sandbox import ProcessSandbox
 from cluster.slot import HeldSlot
 from contracts import NodeId, OrderId, OrderState, StatusReport, TaskOrder
+from runtime.capabilities.port import Sandbox
 from runtime.errors import NotFound
 from runtime.ledger.port import Lease
 from runtime.settings import SlotSettings
-from tests.cluster.conftest import Rig
+from tests.cluster.conftest import ONE_SLOT, Rig
 from tests.fakes.orders import an_order
 from tests.fakes.step_engine import Engines, OneStepEngine
 
@@ -246,3 +247,33 @@ async def test_the_lease_is_renewed_while_room_is_made_for_the_order(rig: Rig, m
         report = await bridge.run(order, held, lambda leases, still_held: engines(leases))
 
     assert report.state is OrderState.DONE
+
+
+class FullDiskDriver(RlimitsDriver):
+    """Cannot empty a slot, once."""
+
+    fails = True
+
+    async def close(self, sandbox: Sandbox) -> None:
+        if self.fails:
+            self.fails = False
+            raise OSError("no space left on device")
+        await super().close(sandbox)
+
+
+async def test_an_order_stays_done_when_its_slot_cannot_be_emptied_and_the_next_one_finds_it_empty(
+    rig: Rig, tmp_path: Path
+) -> None:
+    plane, engines, driver = rig.plane(), Engines(rig.store), FullDiskDriver(ONE_SLOT)
+    bridge = rig.bridge(plane=plane)
+    bridge._driver_for = lambda index: driver
+    states, left = [], []
+    for order in (an_order(), an_order()):
+        held = await plane.take(order)
+        assert held is not None
+        states.append((await bridge.run(order, held, lambda leases, still_held: engines(leases))).state)
+        left.append(len(list((tmp_path / "slots").iterdir())))
+        await plane.release(held)
+
+    assert states == [OrderState.DONE] * 2
+    assert left == [1, 0]
