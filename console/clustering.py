@@ -31,7 +31,7 @@ class Clustering:
     async def cluster_orders(self, *, organisation: str | None = None, limit: int) -> Sequence[OrderRow]:
         """Return the orders in slots, then those that wait, as they stand in line; see the port."""
         plane = await self._plane()
-        found = [_order_row(each) for each in await plane.orders(limit if organisation is None else None)]
+        found = [_order_row(each) for each in await plane.orders(limit, organisation=organisation)]
         told = await self._told_by_streams([each for each in found if each.organisation is None])
         rows = [told.get(each.order_id, each) for each in found]
         return [each for each in rows if organisation is None or each.organisation == organisation][:limit]

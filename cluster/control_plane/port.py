@@ -224,8 +224,12 @@ class ControlPlane(Protocol):
         """Return the nodes there are, and those that were there lately."""
         ...
 
-    async def orders(self, limit: int | None = None) -> Sequence[OrderStanding]:
-        """Return the orders that wait or hold a slot: those in slots, then as they stand in line, at most `limit`."""
+    async def orders(self, limit: int | None = None, *, organisation: str | None = None) -> Sequence[OrderStanding]:
+        """Return the orders that wait or hold a slot: those in slots, then as they stand in line, at most `limit`.
+
+        With `organisation`, of those in the queue only its own; those that went into their slots without it are all
+        there, for only their streams tell whose they are.
+        """
         ...
 
     async def counts(self) -> tuple[Mapping[Stage, int], datetime | None]:

@@ -167,9 +167,9 @@ class SqlControlPlane:
         told = {event.subject: closing_of(event) for event in await self._store.ledger.read_newest(*closed)}
         return [replace(each, closing=told.get(each.node.node_id)) for each in found]
 
-    async def orders(self, limit: int | None = None) -> Sequence[OrderStanding]:
+    async def orders(self, limit: int | None = None, *, organisation: str | None = None) -> Sequence[OrderStanding]:
         """Return the orders that wait or hold a slot; see the port."""
-        return await self._read(lambda connection, now: standing.orders(connection, now, limit))
+        return await self._read(lambda connection, now: standing.orders(connection, now, limit, organisation))
 
     async def counts(self) -> tuple[Mapping[Stage, int], datetime | None]:
         """Return how many orders of the queue stand at each stage; see the port."""

@@ -19,7 +19,8 @@ from contracts import ExecutionId, NodeId, OrderId
 from runtime.executor.holder import is_gone
 from runtime.ledger.leases import RELEASED
 from runtime.ledger.rows import time_from_number, time_to_number
-from runtime.ledger.schema import cluster_nodes, cluster_orders, cluster_runners, leases
+from runtime.ledger.schema import cluster_nodes, cluster_orders, cluster_runners, leases, streams
+from runtime.ledger.schema import names as texts
 
 _HANDED_OUT = (Stage.ASSIGNED, Stage.RUNNING)
 
@@ -82,8 +83,10 @@ def nodes(connection: Connection, now: datetime, rules: Rules, me: str) -> list[
     return sorted(found, key=lambda each: each.node.node_id)
 
 
-def orders(connection: Connection, now: datetime, limit: int | None = None) -> list[OrderStanding]:
-    """Return the orders that wait or hold a slot, at most `limit`."""
+def orders(
+    connection: Connection, now: datetime, limit: int | None = None, organisation: str | None = None
+) -> list[OrderStanding]:
+    """Return the orders that wait or hold a slot, at most `limit`; see the port."""
     table = cluster_orders
     handed_out = table.c.stage.in_([int(stage) for stage in _HANDED_OUT])
     columns = [
@@ -91,6 +94,13 @@ def orders(connection: Connection, now: datetime, limit: int | None = None) -> l
     ]
     in_line = (table.c.line, table.c.turn, table.c.execution_id, table.c.seq)
     query = select(*columns, table.c.data).order_by(case((handed_out, 0), else_=1), *in_line).limit(limit)
+    if organisation is not None:
+        own = select(texts.c.number).where(texts.c.text == organisation).scalar_subquery()
+        query = (
+            query.join(texts, texts.c.text == table.c.execution_id)
+            .join(streams, streams.c.stream == texts.c.number)
+            .where(streams.c.organisation == own)
+        )
     queued = [_order(row) for row in connection.execute(query)]
     known = {each.order_id for each in queued if each.stage in _HANDED_OUT}
     beside = [each for each in _without_queue(connection, now) if each.order_id not in known]

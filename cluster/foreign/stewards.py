@@ -50,6 +50,7 @@ class Stewards:
         lease = await self._take(charge.order.order_id)
         if lease is None or key in self._tasks:
             return
+        await self.stop(charge.order.order_id)  # what was done in a slot that the order lost
         task = self._tasks[key] = asyncio.create_task(
             self._attend(charge, lease), name=f"takes {charge.order.order_id} from step to step"
         )

@@ -10,6 +10,8 @@ from cluster import ControlPlane
 from cluster.control_plane import Accepted, Stage
 from cluster.errors import NoNodeFits, NoSlotFree, QueueFull
 from contracts import ExecutionId, TaskOrder
+from runtime.ledger.port import Append, NewEvent
+from runtime.ledger.store import SqlStore
 from tests.cluster.control_plane.conftest import Planes, a_node, done, serving, stages, submitting
 from tests.fakes.clock import HandClock
 from tests.fakes.orders import an_order
@@ -182,3 +184,21 @@ async def test_many_processes_that_match_at_once_give_each_order_one_slot(planes
     assert len(slots) == len(set(slots)) == 4
     assert len({each.order_id for each in begun}) == 4
     assert await everybody[0].waiting() == 8
+
+
+async def test_the_orders_of_one_organisation_are_told_apart_before_the_limit(
+    planes: Planes, store: SqlStore, clock: HandClock
+) -> None:
+    plane = await submitting(planes(a_node(0)), clock)
+    orders = [an_order(organisation=whose) for whose in ("stall", "desk", "stall", "desk", "desk")]
+    for order in orders:
+        asked = NewEvent("execution.requested")
+        await store.ledger.append(Append(order.execution_id, (asked,), 0, order.organisation, "/test"))
+        await plane.enqueue(order)
+
+    told = [each.order_id for each in await plane.orders(2, organisation="desk")]
+
+    in_line = sorted((each for each in orders if each.organisation == "desk"), key=lambda each: each.execution_id)
+    assert told == [each.order_id for each in in_line[:2]]
+    assert len(await plane.orders(organisation="desk")) == 3
+    assert await plane.orders(organisation="nobody") == []

@@ -30,7 +30,8 @@ async def busy(served: Served) -> AsyncIterator[Served]:
     )  # type: ignore[arg-type]  # the fixture's store is an SqlStore
     await plane.beat(for_all=True, pulled_at=SystemClock().now())
     await plane.enqueue(an_order(priority=3))
-    await plane.enqueue(an_order(organisation="desk"))
+    (row,) = await served.application.executions(organisation="desk", limit=1)
+    await plane.enqueue(an_order(organisation="desk", execution_id=row.execution_id))
     yield served
 
 

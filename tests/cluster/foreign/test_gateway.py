@@ -1,0 +1,191 @@
+"""The gateway for bridges that speak HTTP, on every database: what it promises beside the HTTP around it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from cluster import ControlPlane, EngineFactory, Node, open_control_plane
+from cluster.control_plane import Entered
+from cluster.foreign import Rights, open_foreign
+from cluster.foreign.errors import BridgeReplaced, StaleBridge
+from contracts import (
+    BridgeAsk,
+    BridgeBeat,
+    BridgeCall,
+    BridgeEntry,
+    BridgeIntent,
+    BridgeNode,
+    BridgeOrder,
+    BridgeReceipt,
+    CallKind,
+    CallOutcome,
+    Effect,
+    NodeId,
+    OrderId,
+    OrderState,
+    StatusReport,
+    TaskOrder,
+    VerdictKind,
+)
+from runtime.capabilities.bridged import BridgeCalls, Offer
+from runtime.capabilities.placing import ASKS_FIRST, carries, serves
+from runtime.ledger.grip import StillHeld
+from runtime.ledger.port import Append, Lease, NewEvent
+from runtime.ledger.store import SqlStore
+from runtime.settings import ClusterSettings, SlotSettings
+from tests.fakes.clock import HandClock
+from tests.fakes.orders import an_order
+
+pytestmark = pytest.mark.anyio
+SLOT, CLUSTER = SlotSettings(lease_s=5), ClusterSettings(pull_s=0.02)
+RIGHTS = Rights("01JB0000000000000000000TKN", ("three-airports",), ("arm",))
+LABELS = ("arm", carries("arm.push"), serves("three-airports"), ASKS_FIRST)
+
+
+class PushingEngine:
+    """Has a bridge push once, then writes down what it said, under the lease of the slot."""
+
+    def __init__(self, store: SqlStore, calls: BridgeCalls, leases: Sequence[Lease]) -> None:
+        self._store, self._calls, self._leases = store, calls, leases
+
+    async def run(self, order: TaskOrder, **_: Any) -> StatusReport:
+        offer = Offer(
+            order.order_id,
+            "do",
+            CallKind.CALL,
+            "arm.push",
+            Effect.WRITE,
+            True,
+            {"force": 3},
+            f"{order.order_id}:do",
+            30,
+        )
+        handed = await self._calls.offer(offer)
+        await handed.until_asked()
+        await handed.allow()
+        receipt = await handed.until_answered()
+        told = NewEvent("order.accepted", {"output": receipt.output})
+        append = Append(order.order_id, (told,), 0, order.organisation, "/test", leases=tuple(self._leases))
+        await self._store.ledger.append(append)
+        return StatusReport(order_id=order.order_id, state=OrderState.DONE, output=receipt.output)
+
+
+class PushingEngines:
+    """The port `Engines`."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self.store = store
+        self.calls: BridgeCalls
+
+    @asynccontextmanager
+    async def for_order(self, order: TaskOrder) -> AsyncIterator[EngineFactory]:
+        def made(leases: Sequence[Lease], still_held: StillHeld) -> PushingEngine:
+            return PushingEngine(self.store, self.calls, leases)
+
+        yield made
+
+    def hold(self, order_id: OrderId) -> bool:
+        return False
+
+
+class World:
+    """One process that submits orders and answers bridges."""
+
+    def __init__(self, store: SqlStore, clock: HandClock) -> None:
+        engines = PushingEngines(store)
+        foreign = open_foreign(store, engines, clock, slot=SLOT, cluster=CLUSTER)
+        engines.calls = foreign.calls
+        self.gateway, self.clock = foreign.gateway, clock
+        node = Node(NodeId.new(), 1)
+        self.plane: ControlPlane = open_control_plane(store, node, clock, slot=SLOT, cluster=CLUSTER)
+
+    async def enter(self, name: str = "arm-1") -> BridgeEntry:
+        node = BridgeNode(name=name, slots=2, labels=("arm",), capabilities=("arm.push",), asks_first=True)
+        return await self.gateway.register(RIGHTS, node)
+
+    async def submit(self) -> Entered:
+        await self.plane.beat(for_all=True, pulled_at=self.clock.now())
+        return await self.plane.enqueue(an_order(labels=LABELS))
+
+    async def beat(self, entry: BridgeEntry, **more: Any) -> tuple[BridgeOrder, ...]:
+        return (await self.gateway.beat(RIGHTS, entry.node_id, BridgeBeat(session=entry.session, **more))).orders
+
+    async def call(self, entry: BridgeEntry, given: BridgeOrder) -> BridgeCall:
+        ask = BridgeAsk(**word(entry, given), wait_s=10)
+        call = (await self.gateway.next(RIGHTS, entry.node_id, given.order.order_id, ask)).call
+        assert call is not None
+        return call
+
+
+def word(entry: BridgeEntry, given: BridgeOrder) -> dict[str, Any]:
+    return {"session": entry.session, "slot_id": given.allocation.slot_id, "fence": given.allocation.fence}
+
+
+@pytest.fixture
+async def world(store: SqlStore, clock: HandClock) -> AsyncIterator[World]:
+    world = World(store, clock)
+    yield world
+    await world.gateway.close()
+
+
+async def test_an_order_goes_to_a_bridge_and_its_report_to_whoever_submitted_it(world: World) -> None:
+    entry = await world.enter()
+    await world.submit()
+    (given,) = await world.beat(entry)
+    call, about = await world.call(entry, given), given.order.order_id
+    intent = BridgeIntent(**word(entry, given), call_id=call.call_id, arguments_sha256=call.arguments_sha256)
+    receipt = BridgeReceipt(
+        **word(entry, given), call_id=call.call_id, outcome=CallOutcome.DONE, output={"done": "ü ∎"}
+    )
+
+    assert (await world.gateway.intent(RIGHTS, entry.node_id, about, intent)).verdict is VerdictKind.ALLOWED
+    assert not (await world.gateway.receipt(RIGHTS, entry.node_id, about, receipt)).again
+    ended = await world.gateway.next(RIGHTS, entry.node_id, about, BridgeAsk(**word(entry, given), wait_s=10))
+    assert ended.report is not None and ended.report.output == {"done": "ü ∎"}
+    (report,) = (await world.plane.look()).reports
+    assert (report.order_id, report.state, len(report.evidence)) == (about, OrderState.DONE, 1)
+
+
+async def test_an_order_that_is_not_taken_goes_back_and_one_that_is_lost_counts(world: World) -> None:
+    entry = await world.enter()
+    await world.submit()
+    (told,) = await world.beat(entry)
+    world.clock.advance(CLUSTER.accept_s + 0.5)
+    await world.plane.look()
+    (again,) = await world.beat(entry) or await world.beat(entry)
+    assert again.allocation != told.allocation
+    assert [each.losses for each in await world.plane.orders()] == [0]
+
+    await world.call(entry, again)
+    world.clock.advance(SLOT.lease_s + 0.5)
+    await world.plane.beat(for_all=True, pulled_at=world.clock.now())
+    with pytest.raises(StaleBridge):
+        await world.call(entry, again)
+    await world.plane.look()
+    assert [each.losses for each in await world.plane.orders()] == [1]
+
+
+async def test_of_two_that_are_the_same_node_the_later_one_is_it(world: World) -> None:
+    first = await world.enter()
+    await world.submit()
+    (given,) = await world.beat(first)
+    second = await world.enter()
+
+    assert first.node_id == second.node_id
+    with pytest.raises(BridgeReplaced):
+        await world.beat(first)
+    (again,) = await world.beat(second)
+    assert (again.order.order_id, again.allocation.fence) == (given.order.order_id, given.allocation.fence + 1)
+
+
+async def test_a_beat_that_waits_hears_of_an_order_that_comes_meanwhile(world: World) -> None:
+    entry = await world.enter()
+    async with asyncio.timeout(30):
+        waiting = asyncio.create_task(world.beat(entry, wait_s=10))
+        await world.submit()
+        assert len(await waiting) == 1
