@@ -67,7 +67,7 @@ class Office:
                 pass
 
     def _said(self) -> bool:
-        return any(self.home.glob("slots/*/runs"))
+        return any(self.home.glob("slots/*/runs")) or any(self.home.glob("nodes/*/slots/*/runs"))
 
     def paid(self) -> list[str]:
         return [call["path"] for call in ask_desk(self.desk, "/log") if call["path"].startswith("/payments")]

@@ -14,14 +14,19 @@ from contracts import Event, TaskOrder
 _ID = re.compile(r"\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b")
 _HASH = re.compile(r"\b([0-9a-f]{64}|[0-9a-f]{32})\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-_VARIES = frozenset({"seconds", "holder", "home", "node", "node_id", "fence", "elapsed_s", "waited_s"})
+_NUMBER = re.compile(r"\b(waiver|notice|incident)-\d+\b")
+"""That the example's service gives to what it is asked, one after the other."""
+_VARIES = frozenset({"seconds", "holder", "home", "node", "node_id", "fence", "elapsed_s", "waited_s", "instance"})
 _SHARES = frozenset({"budget", "granted"})
-_WHO_WAS_FIRST = (
+_LEFT_OUT = (
     (frozenset({"key", "version"}), {"version"}),
     (frozenset({"key", "found", "conflicts"}), {"employee", "step"}),
     (frozenset({"key", "rule"}), {"unseen"}),
+    (frozenset({"node_id", "slot_id"}), {"labels"}),
 )
-"""Fields of a write to the board, of a read, and of an entry, that say in which order branches wrote."""
+"""Fields of a write to the board, of a read, and of an entry, that say in which order branches wrote; of an allocation,
+what is the node's.
+"""
 
 
 def plain(events: Iterable[Event], *, shares: bool = True) -> dict[str, list[Any]]:
@@ -69,7 +74,7 @@ def _by_step(events: list[Event]) -> dict[str, list[Any]]:
 def _value(value: Any) -> Any:
     """Return a value without what two runs of the same may differ in."""
     if isinstance(value, dict):
-        for fields, order in _WHO_WAS_FIRST:
+        for fields, order in _LEFT_OUT:
             if fields <= value.keys():
                 value = {name: each for name, each in value.items() if name not in order}
         return {text_alike(name): None if name in _VARIES else _value(each) for name, each in sorted(value.items())}
@@ -79,8 +84,8 @@ def _value(value: Any) -> Any:
 
 
 def text_alike(text: str) -> str:
-    """Return a text without ids, hashes and times."""
-    return _TIME.sub("<time>", _HASH.sub("<hash>", _ID.sub("<id>", text)))
+    """Return a text without ids, hashes, times and numbers that follow the order of calls."""
+    return _NUMBER.sub(r"\1-<number>", _TIME.sub("<time>", _HASH.sub("<hash>", _ID.sub("<id>", text))))
 
 
 def differences(one: Iterable[Event], other: Iterable[Event], *, shares: bool = True) -> list[str]:

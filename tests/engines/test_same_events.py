@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
+import psutil
 import pytest
 
 from console.application import SiliconApplication
@@ -81,6 +82,15 @@ async def test_they_sit_in_several_hosts_and_the_hermit_alone(mills: tuple[Mill,
     assert os.getpid() not in set().union(*told.values())
 
 
+def names_of(processes: Iterable[psutil.Process]) -> set[str]:
+    """Return the names of the processes that live: what the program started is called `sleep`, a warm slot is not."""
+    names = set()
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            names.add(process.name())
+    return names
+
+
 async def test_a_cancel_in_the_middle_reaches_everybody_below(mills: tuple[Mill, Mill]) -> None:
     mill = mills[1]
     ask_desk(mill.desk, "/begin", {})
@@ -88,7 +98,7 @@ async def test_a_cancel_in_the_middle_reaches_everybody_below(mills: tuple[Mill,
     execution_id = (await office.begin(mill.application)).execution_id
     running = asyncio.ensure_future(mill.application.resume(execution_id, watch=ignore))
     await office.until_the_program_runs()
-    assert office.programs()
+    assert "sleep" in names_of(office.programs())
 
     await mill.application.cancel(execution_id, by="ann")
     outcome = await running
@@ -96,7 +106,9 @@ async def test_a_cancel_in_the_middle_reaches_everybody_below(mills: tuple[Mill,
     events = [event async for event in mill.application.events(execution_id, after=0, follow=False)]
     ended = [event.data["report"]["state"] for event in events if event.type == "order.finished" and event.data]
     assert outcome.state is OrderState.CANCELLED
-    assert office.programs() == []
+    async with asyncio.timeout(60):
+        while "sleep" in names_of(office.programs()):  # noqa: ASYNC110 - on another node it ends a moment later
+            await asyncio.sleep(0.05)
     assert office.paid() == ["/payments", "/payments", "/payments/back", "/payments/back"]
     assert sorted(ended) == ["cancelled"] * 3 + ["done"] * 2
 
