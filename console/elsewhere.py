@@ -49,7 +49,7 @@ class EnginesElsewhere:
         requests = Requests(self._organisations.store.ledger, self._lookout, view)
         draining = Draining()
         steps = Steps(draining)
-        self._in_hand[order.order_id] = draining, steps
+        mine = self._in_hand[order.order_id] = draining, steps
         heeding = asyncio.create_task(requests.heed(), name=f"requests about {order.order_id}")
         try:
             async with self._organisations.using(view.organisation_sha256, view.home) as wired:
@@ -58,7 +58,8 @@ class EnginesElsewhere:
         finally:
             heeding.cancel()
             await asyncio.gather(heeding, return_exceptions=True)
-            self._in_hand.pop(order.order_id, None)
+            if self._in_hand.get(order.order_id) is mine:  # the order may be here again, in another slot
+                del self._in_hand[order.order_id]
 
     def hold(self, order_id: OrderId) -> bool:
         """Let no further step of the order begin here; return whether none is in progress any more."""

@@ -9,6 +9,7 @@ from cluster.errors import NoNodeFits, NoSlotFree, QueueFull, SlotLost
 from cluster.slot import Node
 from contracts import OrderId, OrderState, StatusReport
 from runtime.canonical import to_bytes
+from runtime.capabilities.placing import carried_by
 
 AGAIN_S = 1.0
 """When to come again after the queue was full."""
@@ -49,9 +50,14 @@ def _misfit(nodes: Sequence[Node], wants: Wants) -> str:
     offered = sorted({label for node in nodes for label in node.labels})
     able = [node for node in nodes if set(wants.labels) <= set(node.labels)]
     if not able:
+        bridged = carried_by(wants.labels)
+        start = (
+            f" What carries out {', '.join(sorted(bridged))} is a bridge, a program that registers itself over HTTP; "
+        )
         return (
             f"No node has the labels {', '.join(wants.labels) or 'none'} that the order needs. "
             f"The nodes have: {', '.join(offered) or 'none'}."
+            f"{start + 'start it.' if bridged else ''}"
         )
     return (
         f"No node that has the labels can hold what the order needs: {', '.join(wants.needs)}. The sandboxes there "

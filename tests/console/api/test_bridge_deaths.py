@@ -12,8 +12,9 @@ import pytest
 from console.api import create_api
 from console.application import open_application
 from console.views import ExecutionOutcome
-from contracts import OrderState
-from tests.console.api.stall import LEASE_S, Stall, Word, open_stall
+from console.views_cluster import NodeState
+from contracts import NodeId, OrderState
+from tests.console.api.stall import LEASE_S, PATIENCE_S, Stall, Word, open_stall
 
 pytestmark = pytest.mark.anyio
 Running: TypeAlias = asyncio.Task[ExecutionOutcome]
@@ -240,3 +241,24 @@ async def test_the_receipt_of_a_call_counts_although_its_execution_is_cancelled_
     assert (await running).state in (OrderState.CANCELLED, OrderState.DONE)  # as the request came before it or after
     receipts = [each for each in await stall.events(row.execution_id, "step.finished") if each.subject == word.order_id]
     assert [each.data["output"] for each in receipts if each.data] == [{"done": "it was"}]
+
+
+async def test_a_node_that_drains_hands_its_order_on_after_the_step_in_progress(stall: Stall) -> None:
+    arm = await stall.arm().register()
+    running = stall.run("one-by-one")
+    word = await arm.order(running)
+    call = await word.call()
+    other = await stall.arm("arm-2").register()
+    await stall.application.close_node(NodeId(arm.entry["node_id"]), NodeState.DRAINING)
+    organisations = await stall.application._resources.organisations()  # type: ignore[attr-defined]
+    draining, _ = organisations.foreign.gateway._stewards._engines._in_hand[word.order_id]
+    async with asyncio.timeout(PATIENCE_S):
+        await draining.until_begun()
+    await word.done(call, {"n": 1})
+    taken = await other.order(running)
+
+    assert (await word.say("next", expect=409))["code"] == "STALE_BRIDGE"
+    second = await taken.call()
+    assert second["arguments"] == {"at": 2}
+    await taken.done(second, {"n": 2})
+    assert (await running).output == {"it": {"at_1": {"n": 1}, "at_2": {"n": 2}}}
