@@ -3,13 +3,13 @@
     python bench/tree.py [--json] [--runs 20] [--engine inline --engine ray] [--folder /dev/shm]
 
 *inline*: the whole of an execution, from its claim to its end, every dispatch and result stored; the bare tree is 31
-asyncio tasks that return a number. Told are the time and the *processor* time, which a busy machine changes less: a run
-of ours is long enough to be interrupted, a bare one hardly ever is. *ray*: the same execution with its employees in
-host actors, one for each core; the bare tree sits in as many actors, each employee in the actor in which ours sits, and
-stores nothing. *first answer* counts from the end of `ray.init` to the end of the first execution, starts of the hosts
-included; *memory* is what all processes of Ray hold together (proportional set size) beyond what they held right after
-`ray.init`. A *message* hands one order to an actor that answers with a report: ours as hosts do it, raw as a call of
-Ray with the same order and report.
+asyncio tasks that return a number. Told are the medians of the time and of the *processor* time, and the fastest run of
+each: on a busy machine a run of ours is long enough to be interrupted, a bare one hardly ever is. *ray*: the same
+execution with its employees in host actors, one for each core; the bare tree sits in as many actors, each employee in
+the actor in which ours sits, and stores nothing. *first answer* counts from the end of `ray.init` to the end of the
+first execution, starts of the hosts included; *memory* is what all processes of Ray hold together (proportional set
+size) beyond what they held right after `ray.init`. A *message* hands one order to an actor that answers with a report:
+ours as hosts do it, raw as a call of Ray with the same order and report.
 """
 
 from __future__ import annotations
@@ -121,14 +121,16 @@ async def measure_inline(folder: Path, runs: int) -> dict[str, Any]:
         pass_over_the_start()
         taken: dict[str, list[tuple[float, float]]] = {"ours": [], "bare": []}
         for _ in range(runs):  # by turns, so that what else the machine does weighs on both
-            taken["bare"] += [await took(bare_asyncio) for _ in range(10)]
+            taken["bare"] += [await took(bare_asyncio) for _ in range(3)]
             taken["ours"].append(await took(lambda: execution(executor)))
         await store.close()
     ours, bare = median([wall for wall, _ in taken["ours"]]), median([wall for wall, _ in taken["bare"]])
+    best, bare_best = min(taken["ours"])[0], min(taken["bare"])[0]
     cpu, bare_cpu = median([cpu for _, cpu in taken["ours"]]), median([cpu for _, cpu in taken["bare"]])
     return {
         "engine": "inline", "ours_us": us(ours), "bare_us": us(bare), "ratio": round(ours / bare, 1),
         "processor_us": us(cpu), "bare_processor_us": us(bare_cpu), "processor_ratio": round(cpu / bare_cpu, 1),
+        "best_us": us(best), "bare_best_us": us(bare_best), "best_ratio": round(best / bare_best, 1),
     }  # fmt: skip
 
 
@@ -238,7 +240,12 @@ def lines(found: Mapping[str, Any]) -> list[str]:
     for run in found["found"]:
         told.append(
             f"  {run['engine']:>6}: {run['ours_us'] / 1000:.1f} ms, bare {run['bare_us'] / 1000:.2f} ms, "
-            f"ratio {run['ratio']}" + (f", of processor {run['processor_ratio']}" if "processor_ratio" in run else "")
+            f"ratio {run['ratio']}"
+            + (
+                f", of processor {run['processor_ratio']}, fastest {run['best_ratio']}"
+                if "processor_ratio" in run
+                else ""
+            )
         )
         if run["engine"] == "ray":
             told.append(
