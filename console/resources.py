@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.organisation import people_in_bundle, read_people
-from agents.workforce.ray import Blueprint, Hosts, RayNode, require_ray
+from agents.workforce.ray import Blueprint, Hosts, require_ray
 from cluster.ray_bridge import Plan, RayBridges
 from console.pinned import Organisations, PinnedBody
 from governance.access import People
@@ -136,16 +135,11 @@ class Resources:
         store = await self.store()
         blueprint = Blueprint(self.office, str(self.settings.home), dict(self.settings.given))
         embedded = embedded_file(self.settings.ledger, self.settings.home) is not None
-        self.bridges = RayBridges(Plan(self.residence, blueprint.home, blueprint.given))
+        bridges = self.bridges = RayBridges(Plan(self.residence, blueprint.home, blueprint.given))
         return Hosts(
             blueprint, self.settings.ray, store.leases, look_s=self.settings.executor.renew_s, embedded=embedded,
-            settle=self._settle,
+            settle=lambda nodes: bridges.settle({node.node_id: node for node in nodes}),
         )  # fmt: skip
-
-    def _settle(self, nodes: Sequence[RayNode]) -> None:
-        """Have a bridge on every node of Ray; one node alone has its hosts, which share its slots."""
-        assert self.bridges is not None
-        self.bridges.settle({node.node_id: node for node in nodes} if len(nodes) > 1 else {})
 
     async def close(self) -> None:
         """Close what was opened."""

@@ -45,7 +45,8 @@ class Hosts:
         Args:
             look_s: how often it is looked whether hosts still live.
             embedded: whether the ledger is a file of this machine.
-            settle: told which nodes there are, whenever that was looked at.
+            settle: told on which nodes a bridge has to be, whenever that was looked at: on every one, unless there
+                never was more than one, whose hosts share its slots.
         """
         self.line = RayLine(blueprint)
         self.vigil = Vigil(leases, look_s=look_s)
@@ -173,8 +174,8 @@ class Hosts:
                 self.line.kill(address.actor)
             nodes = await asyncio.to_thread(actors.nodes)
             self._refuse_unshared(nodes)
-            self.line.several = len(nodes) > 1
-            self._settle(nodes)
+            self.line.several = self.line.several or len(nodes) > 1  # also once one is left, which goes on as it is
+            self._settle(nodes if self.line.several else ())
             live = {node.node_id for node in nodes}
             for task in [task for task, node_id in self._starting.items() if node_id not in live]:
                 task.cancel()

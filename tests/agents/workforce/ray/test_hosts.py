@@ -97,6 +97,18 @@ async def test_a_node_that_joins_later_gets_hosts_without_any_loss(pool: Hosts, 
     assert ray.killed == []
 
 
+async def test_the_last_node_of_several_keeps_its_bridge_and_starts_hosts_as_before(pool: Hosts, ray: Ray) -> None:
+    await pool.ready()
+    assert ray.settled[-1] == 0  # a node alone needs none
+
+    ray.nodes.append(RayNode("two", "10.0.0.1", 1))
+    await until(lambda: ray.settled[-1] == 2)
+    ray.nodes.pop()
+    await until(lambda: ray.settled[-1] == 1)
+
+    assert ray.several
+
+
 async def test_a_lost_host_is_started_anew_while_the_others_go_on(pool: Hosts, ray: Ray) -> None:
     first, second = await pool.ready()
 
