@@ -15,10 +15,10 @@ from cluster.control_plane import ControlPlane
 from cluster.control_plane.stages import Stage
 from cluster.foreign.board import Board
 from cluster.foreign.calls import move_call, read_call
-from cluster.foreign.errors import CallSettled
+from cluster.foreign.errors import CallSettled, StaleBridge
 from cluster.foreign.held import Charge, Hand, require_held
 from cluster.foreign.rows import CallRow
-from cluster.foreign.stages import CallMove, CallStage
+from cluster.foreign.stages import OPEN, CallMove, CallStage
 from cluster.foreign.stewards import Stewards
 from cluster.slot import slot_id
 from contracts import (
@@ -65,7 +65,12 @@ class Orders:
             if (report := await self._report(hand)) is not None:
                 return BridgeNext(report=report)
             if charge is None:
-                charge = await self._charge(hand)
+                try:
+                    charge = await self._charge(hand)
+                except StaleBridge:
+                    if (report := await self._report(hand)) is not None:  # it ended between two looks
+                        return BridgeNext(report=report)
+                    raise
                 await self._stewards.see_to(charge)
             call, left_s = await self._to_do(hand, said.skip), until - loop.time()
             if call is not None or left_s <= 0 or self._board.hastens:
@@ -82,11 +87,17 @@ class Orders:
         loop = asyncio.get_running_loop()
         until, charge = loop.time() + VERDICT_S, None
         row = await self._board.write(lambda tx, now: self._ask(tx, now, hand, said))
-        while row.stage in (CallStage.OFFERED, CallStage.ASKED):
+        while row.stage in OPEN:
             if loop.time() >= until or self._board.hastens:
                 return BridgeVerdict(verdict=VerdictKind.PENDING)
             if charge is None:
-                charge = await self._charge(hand)
+                try:
+                    charge = await self._charge(hand)
+                except StaleBridge:
+                    row = await self._board.row(said.call_id)
+                    if row.stage in OPEN:
+                        raise
+                    break  # it was decided between two looks, and the slot given back with it
                 await self._stewards.see_to(charge)
             await self._board.rest()
             row = await self._board.row(said.call_id)

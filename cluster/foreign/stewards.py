@@ -39,18 +39,23 @@ class Stewards:
         self._engines = engines
         self._plane = plane
         self._tasks: dict[tuple[OrderId, str, int], asyncio.Task[None]] = {}
+        self._taking: set[tuple[OrderId, str, int]] = set()
         self._me = f"{this_process()}/{secrets.token_hex(4)}"
         self._closed = False
 
     async def see_to(self, charge: Charge) -> None:
         """Let the order go on, here unless another process that lives sees to it."""
         key = charge.order.order_id, charge.held.lease.name, charge.held.lease.fence
-        if key in self._tasks or self._closed:
+        if key in self._tasks or key in self._taking or self._closed:
             return
-        lease = await self._take(charge.order.order_id)
-        if lease is None or key in self._tasks:
-            return
-        await self.stop(charge.order.order_id)  # what was done in a slot that the order lost
+        self._taking.add(key)  # a bridge may say several words about an order at the same time
+        try:
+            lease = await self._take(charge.order.order_id)
+            if lease is None:
+                return
+            await self.stop(charge.order.order_id)  # what was done in a slot that the order lost
+        finally:
+            self._taking.discard(key)
         task = self._tasks[key] = asyncio.create_task(
             self._attend(charge, lease), name=f"takes {charge.order.order_id} from step to step"
         )

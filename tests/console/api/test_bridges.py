@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -143,3 +144,28 @@ async def test_content_that_is_not_base64_and_unknown_fields_are_refused(stall: 
     sent = base64.b64encode(b"seen").decode()
     await word.done(call, {"n": 1}, files=[{"name": "a.txt", "content_base64": sent}])
     assert (await running).state is OrderState.DONE
+
+
+async def test_what_does_not_fit_the_declaration_is_no_result(stall: Stall) -> None:
+    arm = await stall.arm().register()
+    running = stall.run("look")
+    word = await arm.order(running)
+    await word.done(await word.call(), {"n": "seven"})
+
+    outcome = await running
+    assert (outcome.state, await stall.events(outcome.execution_id, "product.")) == (OrderState.FAILED, [])
+    assert outcome.error is not None and "arm.look" in outcome.error.message
+
+
+async def test_many_words_at_once_about_an_order_begin_it_once(stall: Stall) -> None:
+    arm = await stall.arm().register()
+    running = stall.run("look")
+    word = await arm.order(running)
+    beats = [arm.beat(holding=[word.order_id]) for _ in range(4)]
+    told = await asyncio.gather(*(word.say("next", wait_s=5) for _ in range(4)), *beats)
+
+    assert len({each["call"]["call_id"] for each in told[:4]}) == 1
+    await word.done(told[0]["call"], {"n": 1})
+    outcome = await running
+    begun = [each for each in await stall.events(outcome.execution_id, "order.") if each.subject == word.order_id]
+    assert [each.type for each in begun] == ["order.accepted", "order.allocated", "order.finished"]
