@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 TESTS = """
 import gc
@@ -30,3 +33,12 @@ def test_what_a_failed_test_left_open_fails_no_other(tmp_path: Path) -> None:
     )  # fmt: skip
 
     assert ran.returncode == 1 and "1 failed, 1 passed" in ran.stdout, ran.stdout + ran.stderr
+
+
+@pytest.mark.xdist_group("alone")
+def test_a_group_is_known_to_whoever_deals_out_the_tests(request: pytest.FixtureRequest) -> None:
+    """Versions of pytest and its workers that do not fit pass over groups without a word; each reads the id's end."""
+    if request.config.getoption("loadgroup", False):
+        assert request.node.nodeid.endswith("@alone")
+    else:
+        assert os.environ.get("PYTEST_XDIST_WORKER") is None, "run workers with --dist loadgroup"
