@@ -344,6 +344,10 @@ evidence-clean = All evidence is as it was: { $orders ->
     [one] { $items } item
    *[other] { $items } items
 }.
+evidence-no-items = Nothing was proven: { $orders ->
+    [one] { $orders } order left
+   *[other] { $orders } orders left
+} no item of evidence.
 evidence-faults = { $count ->
     [one] { $count } thing is not as it was.
    *[other] { $count } things are not as they were.

@@ -273,6 +273,7 @@ evidence-removed = 已删除
 evidence-files = 另有 { $count } 个文件合为一项，{ $first } 至 { $last }
 evidence-rows = { $count } 行
 evidence-clean = 全部证据与当时一致：{ $orders } 个任务，{ $items } 项。
+evidence-no-items = 没有可核验的内容：{ $orders } 个任务没有留下任何证据。
 evidence-faults = { $count } 处与当时不一致。
 
 contracts-written = 已将 { $count } 个模式写入 { $folder }

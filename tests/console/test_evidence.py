@@ -129,6 +129,41 @@ async def test_the_command_line_shows_and_proves_it(done: OrderId, capsys: pytes
     assert await in_thread("evidence", "verify") == 2
 
 
+async def test_bare_letters_mean_the_execution_and_not_its_first_order(
+    tmp_path: Path, done: OrderId, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with home(tmp_path / "home") as application:
+        execution_id = await application.execution_of(done)
+        (head, clerk) = await application.orders_of(execution_id)
+    assert head.ulid == execution_id.ulid
+
+    assert await in_thread("evidence", "verify", execution_id.ulid) == 0
+    assert "2 orders, 5 items" in capsys.readouterr().out
+    assert await in_thread("show", execution_id.ulid, "--evidence", "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)) == 2
+    assert await in_thread("evidence", "verify", clerk.ulid) == 0
+    assert "1 order, 5 items" in capsys.readouterr().out
+
+
+async def test_no_evidence_is_not_told_as_a_proof(
+    tmp_path: Path, done: OrderId, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with home(tmp_path / "home") as application:
+        head = (await application.orders_of(await application.execution_of(done)))[0]
+
+    assert await in_thread("evidence", "verify", head) == 0
+    shown = capsys.readouterr().out
+    assert "Nothing was proven: 1 order left no item of evidence." in shown
+    assert "✓" not in shown
+
+
+async def test_what_may_be_named_is_told_where_nothing_is_called_that(
+    done: OrderId, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert await in_thread("evidence", "verify", "nope") == 2
+    assert "Neither an execution nor an order is called 'nope'." in capsys.readouterr().err
+
+
 OF_NOTES = "sha256 IN (SELECT sha256 FROM blobs WHERE size = 2)"
 BREAK: dict[str, tuple[str, ...]] = {
     "missing": (f"DELETE FROM blob_parts WHERE {OF_NOTES}", "DELETE FROM blobs WHERE size = 2"),

@@ -12,6 +12,7 @@ from console.cli.exits import Exit
 from console.cli.options import AsJson, Language, command
 from console.cli.render.evidence import evidence_data, fault_lines
 from console.cli.session import Session, conduct, find_id
+from console.errors import UnknownId
 from console.ports import Application
 from contracts import ExecutionId, OrderId
 from runtime.errors import InvalidArguments
@@ -57,7 +58,10 @@ def verify(
         if faults:
             output.show(Text.assemble(("✗ ", "red"), say("evidence-faults", count=faults)))
             return Exit.FAILED
-        output.show(Text.assemble(("✓ ", "green"), say("evidence-clean", orders=len(orders), items=items)))
+        if items:
+            output.show(Text.assemble(("✓ ", "green"), say("evidence-clean", orders=len(orders), items=items)))
+        else:
+            output.show(say("evidence-no-items", orders=len(orders)))
         return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)
@@ -77,7 +81,17 @@ async def orders_named(application: Application, typed: str | None, *, all_: boo
     if typed.startswith(f"{OrderId.KIND}/"):
         return [await find_id(application, OrderId, typed)]
     if not typed.startswith(f"{ExecutionId.KIND}/"):
-        found = [each for each in await application.ids(OrderId) if each.ulid == typed.strip().upper()]
-        if found:
-            return found
-    return await application.orders_of(await find_id(application, ExecutionId, typed))
+        # An execution and its first order share their letters; without a kind they mean the execution, as everywhere.
+        wanted = typed.strip().upper()
+        if not any(each.ulid == wanted for each in await application.ids(ExecutionId)):
+            found = [each for each in await application.ids(OrderId) if each.ulid == wanted]
+            if found:
+                return found
+    try:
+        return await application.orders_of(await find_id(application, ExecutionId, typed))
+    except UnknownId as unknown:
+        if unknown.facts["count"] or "pruned" in unknown.facts or typed.startswith(f"{ExecutionId.KIND}/"):
+            raise
+        raise UnknownId(
+            unknown.message.replace("No execution is", "Neither an execution nor an order is", 1), **unknown.facts
+        ) from None
