@@ -18,6 +18,9 @@ from runtime.errors import SettingsError
 PREFIX = "SILICON_"
 PASSED_OVER = "SILICON_TEST_"
 """Variables that the project's own tests use."""
+_UNSET = f" If it is another program's, name it without {PREFIX} or `unset {{name}}`."
+_CLOSE = 0.75
+"""How alike two names are, from 0 to 1, for one to be a slip of the other (difflib's ratio, the prefix left out)."""
 
 
 @dataclass
@@ -98,7 +101,7 @@ def check_names(
     lines: list[Json] = [_unknown(name, in_file, f"in {path}") for name in file if name not in in_file]
     lines += [_unknown(name, known, "given") for name in given if name not in known]
     lines += [
-        _unknown(name, variables, "in the environment")
+        _unknown(name, variables, "in the environment") + _UNSET.format(name=name)
         for name in sorted(environment)
         if name not in variables and not name.startswith(PASSED_OVER)
     ]
@@ -116,5 +119,8 @@ def _unknown(name: str, known: set[str], where: str) -> str:
 def _nearest(name: str, known: set[str]) -> str | None:
     by_form = {each.lower(): each for each in sorted(known)}
     inside = [each for each in by_form if each.startswith((f"{name.lower()}__", f"{name.lower()}."))]
-    close = inside or difflib.get_close_matches(name.lower(), by_form, n=1)
-    return by_form[close[-1]] if close else None
+    if inside:
+        return by_form[inside[-1]]
+    own = {form.removeprefix(PREFIX.lower()): each for form, each in by_form.items()}
+    close = difflib.get_close_matches(name.lower().removeprefix(PREFIX.lower()), own, n=1, cutoff=_CLOSE)
+    return own[close[0]] if close else None

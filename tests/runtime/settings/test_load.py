@@ -89,6 +89,22 @@ def test_every_unknown_name_is_told_at_once_with_what_was_meant(home: Path, monk
     assert "SILICON_TEST_MYSQL" not in text
 
 
+@pytest.mark.parametrize("name", ["SILICON_TOKEN", "SILICON_HOST", "SILICON_DEBUG"])
+def test_a_variable_of_another_program_is_told_how_to_mend_without_a_guess(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "a-secret")
+
+    with pytest.raises(SettingsError) as error:
+        load()
+
+    text = error.value.message
+    assert f"{name} (in the environment) is not a setting." in text
+    assert "Did you mean" not in text
+    assert f"`unset {name}`" in text
+    assert "a-secret" not in text
+
+
 def test_a_group_as_a_whole_is_no_setting_of_the_environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SILICON_MODEL", "some-model")
 
