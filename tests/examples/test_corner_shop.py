@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -72,7 +73,7 @@ class Shop:
     """A server with the shop, and everybody who works there."""
 
     def __init__(self, site: Site, up: Up, token: str) -> None:
-        self.site, self.up, self._token = site, up, token
+        self.site, self.up, self.token = site, up, token
 
     @contextmanager
     def till(self, **environment: str) -> Iterator[Till]:
@@ -80,7 +81,7 @@ class Shop:
         drawer = self.site.folder / "drawer.json"
         process = subprocess.Popen(
             [sys.executable, str(BRIDGE), self.up.address, str(drawer)],
-            env={"PATH": os.environ["PATH"], "SILICON_TOKEN": self._token, **environment},
+            env={"PATH": os.environ["PATH"], "BRIDGE_TOKEN": self.token, **environment},
             stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         try:
@@ -140,6 +141,46 @@ def test_the_bridge_is_short_and_uses_nothing_of_ours() -> None:
 
     assert len(text.splitlines()) < 150
     assert {name for name in used if name not in sys.stdlib_module_names} == {"httpx"}
+
+
+def _mistaken(*given: str, **environment: str) -> tuple[int, str]:
+    """Start the bridge with a mistake; return its exit code and what it said to the person."""
+    process = subprocess.run(
+        [sys.executable, str(BRIDGE), *given], env={"PATH": os.environ["PATH"], **environment},
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    assert len(process.stderr.splitlines()) == 1, process.stderr
+    return process.returncode, process.stderr
+
+
+def test_a_bridge_that_is_started_wrongly_says_how_to_start_it() -> None:
+    for given, token in (((), "silicon_x"), (("http://127.0.0.1:9", "drawer"), ""), (("127.0.0.1", "drawer"), "x")):
+        code, said = _mistaken(*given, BRIDGE_TOKEN=token)
+        assert (code, said.startswith("Usage: BRIDGE_TOKEN=silicon_… python till/bridge.py http")) == (2, True)
+
+
+def test_a_bridge_that_finds_no_server_says_that_it_waits(tmp_path: Path) -> None:
+    with socket.socket() as bound:  # nobody listens there
+        bound.bind(("127.0.0.1", 0))
+        process = subprocess.Popen(
+            [sys.executable, str(BRIDGE), f"http://127.0.0.1:{bound.getsockname()[1]}", str(tmp_path / "drawer.json")],
+            env={"PATH": os.environ["PATH"], "BRIDGE_TOKEN": "silicon_x"}, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        with process:
+            till = Till(process, tmp_path / "drawer.json")
+            assert "cannot be reached" in till.wait_for("waiting")["why"]
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE_S) == 130
+
+
+def test_a_token_that_is_wrong_or_for_something_else_is_told_in_the_words_of_the_server(shop: Shop) -> None:
+    address = shop.up.address
+    other = shop.site.run("tokens", "create", "b", "--bridge", "--for", str(shop.site.office), "--label", "lamp")
+
+    code, said = _mistaken(address, "drawer.json", BRIDGE_TOKEN="silicon_wrong")
+    assert (code, "The token counts for nothing: it is wrong or was revoked." in said) == (1, True)
+    code, said = _mistaken(address, "drawer.json", BRIDGE_TOKEN=other["token"])
+    assert (code, "The token may not offer till. It may offer: lamp." in said) == (1, True)
 
 
 def test_the_drawer_is_counted_and_money_is_paid_once_after_the_owner_approved(shop: Shop) -> None:
