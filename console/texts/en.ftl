@@ -107,6 +107,8 @@ outcome-imported = imported: it happened elsewhere and does not go on here
 outcome-next-failed =
     After mending data or a service, go on where it stood: { $command }
     It keeps the organisation folder it began with; after changing the folder, run the goal anew.
+outcome-next-forbidden = Going on would be refused again. Ask for something that the rule allows, or change the organisation folder and run the goal anew.
+outcome-next-no-node = Once a node that fits is there, go on where it stood: { $command }
 outcome-next-running = Another process is at work on it. Should it have stopped: { $command }
 
 ## Cards and decisions

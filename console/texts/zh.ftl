@@ -97,6 +97,8 @@ outcome-imported = 从文件导入：发生在别处，不会在这里继续
 outcome-next-failed =
     修好数据或服务后，可从停下的地方继续：{ $command }
     它沿用开始时的组织文件夹；改过文件夹后请重新运行。
+outcome-next-forbidden = 继续也会再次被拒绝。请改为规则允许的请求，或修改组织文件夹后重新运行。
+outcome-next-no-node = 有合适的节点后，可从停下的地方继续：{ $command }
 outcome-next-running = 另一个进程正在执行。如果它已停止：{ $command }
 
 ## 决策卡与决定

@@ -58,9 +58,11 @@ class ApprovalGate:
         """
         breach = self._policies().violated_by(PolicyRequest.of(request))
         if breach is not None:
-            return Refused(
-                "POLICY_VIOLATED", f"The rule {breach.policy.name} forbids {request.spec.name}: {breach.why}."
-            )
+            text = breach.policy.text
+            told = text if isinstance(text, str) else text.get(request.order.language) or text.get("en") or ""
+            words = " ".join(told.split()).rstrip(".。")
+            why = f"{words} ({breach.why})" if words else breach.why
+            return Refused("POLICY_VIOLATED", f"The rule {breach.policy.name} forbids {request.spec.name}: {why}.")
         rule = rule_for(self._rules, request.spec.policy)
         if rule is None:
             return _no_rule(request)

@@ -216,6 +216,29 @@ def test_a_branch_that_failed_is_told_though_the_execution_is_done(silicon: Sili
     assert len(told) == 8 and told[0] == {"branch": "look/a", "code": "SQL_ERROR", "message": "No table."}
 
 
+@pytest.mark.parametrize(
+    ("code", "said", "resume"),
+    [
+        ("SQL_ERROR", "After mending data or a service", True),
+        ("POLICY_VIOLATED", "Going on would be refused again", False),
+        ("NO_NODE_FITS", "Once a node that fits is there", True),
+    ],
+)
+def test_how_to_go_on_after_a_failure_depends_on_what_failed(
+    silicon: Silicon, code: str, said: str, resume: bool
+) -> None:
+    silicon.application.outcome = outcome(
+        state=OrderState.FAILED, cards=(), error=Problem(code=code, message="It was not to be.")
+    )
+    silicon("run", "org", "Why?")
+
+    assert said in silicon.out
+    assert ("silicon resume" in silicon.out) is resume
+
+    silicon("run", "org", "Why?", "--language", "zh")
+    assert ("silicon resume" in silicon.out) is resume
+
+
 def test_an_option_that_was_not_offered_is_told_with_its_reason(silicon: Silicon) -> None:
     left_out = (
         NotOffered("half", "forbidden", "till.discount", "limit", "At most 30 percent."),

@@ -25,6 +25,9 @@ NOTE = 300
 LABEL = 8
 """Cells of the column of labels."""
 
+_NEXT = {"POLICY_VIOLATED": "outcome-next-forbidden", "NO_NODE_FITS": "outcome-next-no-node"}
+"""What to do next, by the code of an error, where that is not to mend data or a service."""
+
 
 def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[RenderableType]:
     """Yield the outcome for people."""
@@ -62,7 +65,9 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
     goes_on = outcome.state in (OrderState.FAILED, OrderState.RUNNING) and not outcome.imported
     if goes_on and not outcome.repeated:
         yield Text()
-        told = say(f"outcome-next-{outcome.state.value}", command=command_line("resume", outcome.execution_id))
+        code = "" if outcome.error is None else outcome.error.code
+        next_ = _NEXT.get(code, f"outcome-next-{outcome.state.value}")
+        told = say(next_, command=command_line("resume", outcome.execution_id))
         yield from (Text(line) for line in told.splitlines())
     asks = outcome.asks
     if asks is not None and asks.limit is not Limit.DEADLINE and not (outcome.imported or outcome.repeated):

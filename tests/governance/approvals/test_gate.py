@@ -71,7 +71,27 @@ async def test_a_request_that_breaks_a_policy_is_refused_whatever_was_approved(
     shown = await approved(sqlite_store, gateway, action(**{"with": {**many, "note": "storm"}}))
     answer = await gate.authorise(effect(under(shown), many))
     assert isinstance(answer, Refused)
-    assert (answer.code, "cheap" in answer.reason) == ("POLICY_VIOLATED", True)
+    assert answer.code == "POLICY_VIOLATED"
+    assert answer.reason.endswith(": At most 2,000 flights (`arguments.flights <= 2000` does not hold).")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ({"en": "Keep it cheap.", "zh": "从简。"}, "forbids {use}: Keep it cheap (`false` does not hold)."),
+        ({"zh": "从简。"}, "forbids {use}: `false` does not hold."),
+    ],
+)
+async def test_a_refusal_says_the_rule_in_the_words_of_the_order(
+    gateway: ApprovalGateway, clock: HandClock, text: dict[str, str], told: str
+) -> None:
+    book = PolicyBook([Policy("never", text, "false")])
+    gate = ApprovalGate(gateway, lambda: book, RULES, say_in=lambda _: say, clock=clock)
+
+    answer = await gate.authorise(effect())
+
+    assert isinstance(answer, Refused)
+    assert answer.reason == "The rule never " + told.format(use=effect().spec.name)
 
 
 async def test_an_approved_action_passes_and_is_used_up_in_the_commit_of_the_intent(
