@@ -3,6 +3,7 @@
 SiliconError
 ├── ServerRunning   another server has this embedded ledger            (use it, or stop it)
 ├── AddressInUse    nothing can listen where the settings say          (choose another port)
+├── NodeOffered     another process offers the node otherwise          (give this one a folder)
 └── LedgerReplaced  another ledger stands where the server's was       (start it again)
 """
 
@@ -21,6 +22,12 @@ class AddressInUse(SiliconError):
     """The address cannot be listened on."""
 
     code = "ADDRESS_IN_USE"
+
+
+class NodeOffered(SiliconError):
+    """Another process offers the same node, with other slots or labels."""
+
+    code = "NODE_OFFERED"
 
 
 class LedgerReplaced(SiliconError):

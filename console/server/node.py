@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 
-from cluster import Bridge
+from cluster import Bridge, ControlPlane, Node
 from console.pinned import Organisations
 from console.resources import Resources
+from console.server.errors import NodeOffered
 from console.server.same_ledger import SameLedger
 from console.server.signals import on_signals
 from console.server.told import NodeUp, Stopped, Stopping, Tell
@@ -24,14 +25,39 @@ async def serve_node(settings: Settings, tell: Tell, *, clock: Clock | None = No
 
     Raises:
         LedgerUnavailable, SchemaMismatch: the ledger cannot be used as it is.
+        NodeOffered: another process offers the node of this folder, with other slots or labels.
         LedgerReplaced: another ledger stands where it was, while the node served.
     """
     resources = Resources(settings, clock)
     try:
-        await _serve(await resources.organisations(), resources, tell)
+        organisations = await resources.organisations()
+        await _require_same_offer(organisations.plane)
+        await _serve(organisations, resources, tell)
     finally:
         await resources.close()
     tell(Stopped())
+
+
+async def _require_same_offer(plane: ControlPlane) -> None:
+    """Return when nobody else serves the node, or offers just this: processes of one folder share one node's slots."""
+    own = plane.node
+    assert own is not None, "the plane of a process that serves has a node"
+    for standing in await plane.nodes():
+        there = standing.node
+        if there.node_id != own.node_id or not standing.runners:
+            continue
+        if (there.slots, set(there.labels)) != (own.slots, set(own.labels)):
+            raise NodeOffered(
+                f"Another process offers {own.node_id} with {_offer(there)}; this one would with {_offer(own)}. "
+                "Processes of one folder share one node and its slots. Give this one a node of its own by "
+                "`--folder DIR`, offer the same, or stop the other.",
+                node=own.node_id, slots=there.slots, labels=[*there.labels],
+            )  # fmt: skip
+
+
+def _offer(node: Node) -> str:
+    slots = "one slot" if node.slots == 1 else f"{node.slots} slots"
+    return f"{slots} and the labels {', '.join(node.labels)}" if node.labels else f"{slots} and no labels"
 
 
 async def _serve(organisations: Organisations, resources: Resources, tell: Tell) -> None:
