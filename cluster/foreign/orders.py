@@ -31,6 +31,7 @@ from contracts import (
     CallId,
     CallKind,
     CallOutcome,
+    OrderState,
     StatusReport,
     VerdictKind,
     asked_id,
@@ -54,7 +55,7 @@ class Orders:
         self._plane = plane
 
     async def next(self, hand: Hand, said: BridgeAsk) -> BridgeNext:
-        """Return the next call of an order, its end, or nothing within the time that the bridge waits.
+        """Return the next call of an order, how it ended or waits, or nothing within the time that the bridge waits.
 
         Raises:
             StaleBridge: the order is not in that hand any more.
@@ -68,7 +69,8 @@ class Orders:
                 try:
                     charge = await self._charge(hand)
                 except StaleBridge:
-                    if (report := await self._report(hand)) is not None:  # it ended between two looks
+                    report = await self._report(hand) or await self._parked(hand)
+                    if report is not None:  # it ended between two looks, or waits for people
                         return BridgeNext(report=report)
                     raise
                 await self._stewards.see_to(charge)
@@ -183,6 +185,15 @@ class Orders:
         if await reader.rows(in_queue) or not await self._calls(hand):
             return None
         return (await open_view(self._board.store.ledger, str(hand.order_id))).report
+
+    async def _parked(self, hand: Hand) -> StatusReport | None:
+        """Return that the order waits for people, where this stay in the slot ended with a card and nothing is open."""
+        calls = await self._calls(hand)
+        asked = [str(each) for row in calls if row.stage is CallStage.CARD for each in _listed(row.said["waiting_for"])]
+        if not asked or any(row.stage in _TO_DO for row in calls):
+            return None
+        waiting_for = tuple(asked_id(each) for each in dict.fromkeys(asked))
+        return StatusReport(order_id=hand.order_id, state=OrderState.WAITING, waiting_for=waiting_for)
 
     async def _to_do(self, hand: Hand, skip: Sequence[CallId]) -> CallRow | None:
         """Return the oldest call of the order that the bridge is to go on with."""

@@ -194,6 +194,7 @@ def test_the_drawer_is_counted_and_money_is_paid_once_after_the_owner_approved(s
         assert (refused["state"], till.said("refused"), list(till.refunds.values())) == (
             "failed", True, [{"slip": "R-1", "cents": 1250}],
         )  # fmt: skip
+        assert till.said("card") and not till.said("gone")  # what goes well does not look like a lost slot
     assert shop.site.run("audit", "verify")["faults"] == []
 
 

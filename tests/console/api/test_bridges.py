@@ -51,8 +51,11 @@ async def test_an_effect_waits_for_the_card_and_is_carried_out_once(stall: Stall
     assert (await first.intend(call))["verdict"] == "card"
     assert (await running).state is OrderState.WAITING
     assert (await stall.application.slots())[0].order_id is None
+    parked = (await first.next())["report"]
+    assert (parked["state"], len(parked["waiting_for"])) == ("waiting", 1)
     running = await stall.go_on(execution, "do")
     second = await arm.order(running)
+    assert (await first.next())["report"]["waiting_for"] == parked["waiting_for"]  # so did that stay end
     again = await second.call()
     verdict = await second.intend(again)
     assert (verdict["verdict"], verdict["key"]) == ("allowed", again["key"])
