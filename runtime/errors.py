@@ -3,6 +3,7 @@
 SiliconError
 ├── SettingsError        a setting is unknown or wrong                               (mend it)
 ├── OrganisationFaulty   an organisation folder has faults; carries all of them      (mend them)
+│   └── NoOrganisation     there is no org.yaml in it                               (name another folder)
 ├── LedgerError
 │   ├── VersionConflict  the stream moved on since it was read                       (fold, decide again)
 │   ├── StaleWriter      a newer lease owns the stream                               (stop)
@@ -69,6 +70,10 @@ class OrganisationFaulty(SiliconError):
     """An organisation folder has faults; nothing was run."""
 
     code = "ORGANISATION_FAULTY"
+
+
+class NoOrganisation(OrganisationFaulty):
+    """The folder is no organisation: it has no org.yaml. Usually another folder was meant."""
 
 
 class LedgerError(SiliconError):

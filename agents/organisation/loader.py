@@ -26,7 +26,7 @@ from governance.policies import Policy
 from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.connections import DuckdbConnection
 from runtime.capabilities.port import CapabilitySpec
-from runtime.errors import NotFound, OrganisationFaulty
+from runtime.errors import NoOrganisation, NotFound, OrganisationFaulty
 from runtime.settings import ApprovalSettings, EngineSettings
 
 _TOLD = 20
@@ -68,6 +68,7 @@ def load(
     Raises:
         NotFound: there is no such folder.
         OrganisationFaulty: it has faults; all of them are in the message and the facts.
+        NoOrganisation: one of them is that there is no org.yaml.
     """
     files = FolderFiles(_there(folder))
     return _load(files, folder, builtin, environ, tree_depth, approvals)
@@ -172,14 +173,14 @@ def _load(  # noqa: PLR0917  (the three ways in hand on the same six)
     draft = _read(files, folder, builtin, environ)
     report = _report(draft, tree_depth)
     if not report.ok or draft.org is None:
-        raise _faulty(report)
+        raise _faulty(report, OrganisationFaulty if "org.yaml" in files.names() else NoOrganisation)
     return _organisation(draft, draft.org.value, approvals or ApprovalSettings())
 
 
-def _faulty(report: Report) -> OrganisationFaulty:
+def _faulty(report: Report, kind: type[OrganisationFaulty] = OrganisationFaulty) -> OrganisationFaulty:
     few = Report(report.folder, report.faults[:_TOLD])
     shown = few.text() if len(report.faults) > _TOLD else report.text()
-    return OrganisationFaulty(shown, folder=str(report.folder), faults=[fault.to_json() for fault in report.faults])
+    return kind(shown, folder=str(report.folder), faults=[fault.to_json() for fault in report.faults])
 
 
 def _organisation(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> Organisation:

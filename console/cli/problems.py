@@ -12,7 +12,7 @@ from console.cli.exits import Exit
 from console.cli.output import Output
 from console.cli.words import command_line, moment
 from console.texts import UnknownText
-from runtime.errors import InvalidArguments, NotFound, SiliconError
+from runtime.errors import InvalidArguments, NoOrganisation, NotFound, SiliconError
 
 _TOLD_AT = {"ORGANISATION_FAULTY": -1}
 """Line of a message that sums it up, where that is not the first; what stands in the others was written by others."""
@@ -29,7 +29,7 @@ def tell(error: SiliconError, output: Output) -> Exit:
         first, *rest = lines
         output.note(Text.assemble(("✗ ", "red"), first), *(Text(f"  {line}") for line in rest))
         output.note(Text(f"  {error.code}", style="dim"))
-    return Exit.USAGE if isinstance(error, InvalidArguments | NotFound) else Exit.FAILED
+    return Exit.USAGE if isinstance(error, InvalidArguments | NotFound | NoOrganisation) else Exit.FAILED
 
 
 def _said(error: SiliconError, output: Output) -> str | None:
