@@ -119,8 +119,14 @@ def _start(output: Output, *, as_json: bool, language: str | None, engine: str |
 
 
 async def _with_application(session: Session, task: Task) -> int:
-    async with opener()(session.settings) as application:
-        return await task(session, application)
+    settings = session.settings
+    made = settings.source_of("home") == "home folder" and not settings.home.exists()
+    try:
+        async with opener()(settings) as application:
+            return await task(session, application)
+    finally:
+        if made and settings.home.is_dir():  # whoever stands in another folder than they think has to notice
+            session.output.note(session.say("home-made", home=str(settings.home)))
 
 
 __all__ = ["Exit", "Session", "conduct", "conduct_alone", "find_id"]

@@ -69,6 +69,7 @@ error-target-in-use = The database { $address } is not empty; a backup is restor
 error-file-in-use = There is a file { $path } already, which is never written over. Choose another name.
 error-ledger-unavailable = The ledger { $address } cannot be read or written: { $error }.
 
+home-made = No home folder was here or above; { $home } was made. SILICON_HOME names another.
 interrupted = Stopped. Nothing was started.
 interrupted-resumable = Stopped. What is finished is kept; go on with: { $command }
 

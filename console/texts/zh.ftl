@@ -65,6 +65,7 @@ error-target-in-use = 数据库 { $address } 不为空；备份只能恢复到�
 error-file-in-use = 文件 { $path } 已存在，不会被覆盖。请换一个名称。
 error-ledger-unavailable = 账本 { $address } 无法读写：{ $error }。
 
+home-made = 此处及上级没有主文件夹；已创建 { $home }。可用 SILICON_HOME 另行指定。
 interrupted = 已停止。没有开始任何工作。
 interrupted-resumable = 已停止。已完成的部分都保留；继续执行：{ $command }
 
