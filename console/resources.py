@@ -73,6 +73,12 @@ class Resources:
         if hosts is not None:
             await hosts.ready()
 
+    async def reach(self) -> None:
+        """Connect to what runs already and work needs, so that what stands in the way is told before it is recorded."""
+        hosts = (await self.organisations()).hosts
+        if hosts is not None:
+            await hosts.reach()
+
     async def executor(self) -> Executor:
         """Return the executor of this process."""
         body = PinnedBody(await self.organisations())

@@ -44,22 +44,26 @@ class Running:
 
     async def run(self, folder: Path, options: RunOptions, *, watch: Watch) -> ExecutionOutcome:
         """Ask for an execution and run it until it is done, fails or waits; see the port."""
-        submitted = await self.submit(folder, options)
+        submitted = await self._submit(folder, options, here=True)
         return await self._run(submitted.execution_id, watch, "asked", repeated=submitted.repeated)
 
     async def submit(self, folder: Path, options: RunOptions) -> Submitted:
         """Record a goal; see the port."""
+        return await self._submit(folder, options, here=False)
+
+    async def _submit(self, folder: Path, options: RunOptions, *, here: bool) -> Submitted:
         home = folder_of(folder)
         organisation, pinned = await (await self._resources.organisations()).current(home)
         person = acting(organisation, options.by)
-        return await self._record(request_for(organisation, options, person), organisation, home, pinned)
+        request = request_for(organisation, options, person)
+        return await self._record(request, organisation, home, pinned, here=here)
 
     async def carry_out(
         self, request: ExecutionRequest, organisation: Organisation, home: Path, *, watch: Watch
     ) -> ExecutionOutcome:
         """Record a request and run it; the same idempotency key is the same execution."""
         pinned = await asyncio.to_thread(bundle, home)
-        submitted = await self._record(request, organisation, home, pinned)
+        submitted = await self._record(request, organisation, home, pinned, here=True)
         return await self._run(submitted.execution_id, watch, "asked", repeated=submitted.repeated)
 
     async def follow(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
@@ -153,10 +157,12 @@ class Running:
         return await tree_of(store, view, await outcome_in(self._resources, view), pinned)
 
     async def _record(
-        self, request: ExecutionRequest, organisation: Organisation, home: Path, pinned: bytes
+        self, request: ExecutionRequest, organisation: Organisation, home: Path, pinned: bytes, *, here: bool
     ) -> Submitted:
-        """Store the request and its organisation in one commit."""
+        """Store the request and its organisation in one commit; `here` is whether this process then works on it."""
         await self._try(request, organisation)
+        if here:
+            await self._resources.reach()
         executor = await self._resources.executor()
         submitted = await executor.submit(request, sha256(pinned), home, [pinned])
         return Submitted(submitted.execution_id, submitted.repeated)

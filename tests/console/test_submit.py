@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.workforce.errors import RayUnavailable
 from console.application import open_application
 from console.parameters import checked_values
 from console.ports import Application
@@ -55,6 +56,20 @@ async def test_nothing_is_taken_in_with_a_bus_that_has_no_address(bakery: Path, 
 
     assert bus.health is Health.BROKEN
     assert not any(part in bus.what for part in ("S3cr", "et/", "PW"))
+
+
+async def test_nothing_is_recorded_for_a_ray_that_cannot_be_reached(
+    bakery: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'silicon-org[ray]'")
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    settings = load({"home": str(tmp_path / "home"), "workforce.engine": "ray"}, working=tmp_path)
+    async with open_application(settings) as application:
+        with pytest.raises(RayUnavailable, match=r"The Ray at 127\.0\.0\.1:1 \(RAY_ADDRESS\) cannot be used"):
+            await application.run(bakery, RunOptions(GOAL), watch=ignore)
+
+        assert await application.executions(organisation=None, limit=9) == []
 
 
 async def test_what_was_submitted_runs_when_somebody_takes_it_up(application: Application, bakery: Path) -> None:

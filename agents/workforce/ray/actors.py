@@ -24,6 +24,7 @@ from agents.workforce.ray.environment import only_what_is_passed_on
 from agents.workforce.ray.host import Host
 from agents.workforce.ray.messages import Address
 from agents.workforce.ray.ports import OpenOffice
+from agents.workforce.ray.reach import require_answer, unavailable
 from contracts import Name
 from runtime.errors import SiliconError
 from runtime.garbage import look_rarely, pass_over_the_start
@@ -97,6 +98,7 @@ def connect(settings: RaySettings) -> bool:
     address = os.environ.get("RAY_ADDRESS", "")
     try:
         if address:
+            require_answer(address)
             ray.init(address, **quiet)
             _keep_off_output()
             return True
@@ -108,12 +110,12 @@ def connect(settings: RaySettings) -> bool:
             ray.init("local", object_store_memory=store, _temp_dir=folder, **quiet)
         _keep_off_output()
         return True
-    except (ConnectionError, TimeoutError, ValueError, RuntimeError, OSError) as error:
-        where = f"The Ray at {address} (RAY_ADDRESS) cannot be used" if address else "Ray does not start here"
+    except (ray.exceptions.RayError, ValueError, RuntimeError, OSError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if address:
+            raise unavailable(address, reason) from error
         raise RayUnavailable(
-            f"{where}: {str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__}. Look at "
-            "`ray status`, or use the engine inline.",
-            address=address or None,
+            f"Ray does not start here: {reason.rstrip('.')}. Look at its log, or use the engine inline.", address=None
         ) from error
 
 

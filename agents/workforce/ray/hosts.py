@@ -77,6 +77,18 @@ class Hosts:
         """Whether they stand on a Ray that this process started, which has little of its environment."""
         return self._leave_ray and not os.environ.get("RAY_ADDRESS")
 
+    async def reach(self) -> None:
+        """Connect to the Ray of RAY_ADDRESS, so that one that cannot be used is told before anything is recorded.
+
+        Without RAY_ADDRESS nothing happens: a Ray of this process's own is started when it is needed.
+
+        Raises:
+            RayMissing, RayUnavailable: there is no Ray.
+        """
+        if os.environ.get("RAY_ADDRESS"):
+            async with self._looking:
+                await self._connect()
+
     async def ready(self) -> tuple[Address, ...]:
         """Return the hosts that live; with the first call, and whenever none is left, they are started.
 
@@ -166,9 +178,7 @@ class Hosts:
     async def _look(self) -> None:
         """Begin to start what is missing on every node; raise when the nodes cannot be used together."""
         async with self._looking:
-            if not self._connected:
-                self._leave_ray = await asyncio.to_thread(actors.connect, self._settings)
-                self._connected = True
+            await self._connect()
             for address in self.vigil.lost & self._hosts.keys():
                 del self._hosts[address]
                 self.line.kill(address.actor)
@@ -185,6 +195,11 @@ class Hosts:
                 if self._refused.get(node.node_id, (0.0, 0.0))[0] <= now or not self._living():
                     for _ in range(self._wanted(node) - there[node.node_id]):
                         self._begin(node)
+
+    async def _connect(self) -> None:
+        if not self._connected:
+            self._leave_ray = await asyncio.to_thread(actors.connect, self._settings)
+            self._connected = True
 
     def _begin(self, node: RayNode) -> None:
         task = asyncio.create_task(self._start(node), name=f"starts a host on {node.name}")
