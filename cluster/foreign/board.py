@@ -78,6 +78,11 @@ class Board:
         except TimeoutError:
             return
 
+    async def until(self, moment: datetime) -> None:
+        """Return once that moment is over by the clock of the leases, which need not go as the event loop's does."""
+        while (left_s := (moment - self.clock.now()).total_seconds()) >= 0:
+            await self.rest(left_s + 0.001)
+
     async def row(self, call_id: CallId) -> CallRow:
         """Return a call; raise NotFound when there is none."""
         columns = [calls.c[name] for name in ("call_id", "order_id", "fence", "stage", "call", "said")]

@@ -9,7 +9,7 @@ from cluster.control_plane.rows import InHand
 from cluster.control_plane.stages import Stage
 from cluster.foreign.board import Board
 from cluster.foreign.held import held_as, is_foreign, lease_of
-from cluster.foreign.rows import CallRow, call_to, key_of
+from cluster.foreign.rows import CallRow, call_to, key_of, leave_to
 from cluster.foreign.stages import BEGUN, ENDED, OPEN, CallMove, CallStage, call_after
 from contracts import BridgeCall, BridgeReceipt, CallId, CallKind, CardId, Effect, Json, NodeId, OrderId, QuestionId
 from runtime.canonical import clean, sha256, to_bytes
@@ -48,6 +48,19 @@ class SqlBridgeCalls:
         """Whether no bridge ever had leave for a call of that key; see the port."""
         rows = await self._board.write(lambda tx, _: self._of_key(tx, order_id, key))
         return bool(rows) and all(row.stage not in BEGUN for row in rows)
+
+    async def leave_over(self, order_id: OrderId, key: str) -> None:
+        """Return once no bridge may begin with a call of that key any more; see the port."""
+
+        def close(transaction: Transaction, now: datetime) -> datetime | None:
+            rows = [row for row in self._of_key(transaction, order_id, key) if row.stage is CallStage.ALLOWED]
+            until = max((each for row in rows if (each := row.runs_until(now))), default=None)
+            for row in rows if until is None else ():
+                transaction.run(self._board.calls.move, int(row.stage), leave_to(None, closed=True), row.call_id)
+            return until
+
+        while (until := await self._board.write(close)) is not None:
+            await self._board.until(until)
 
     async def _found(self, order_id: OrderId, key: str, fits: Callable[[CallRow], bool]) -> Handed | None:
         def look(transaction: Transaction, _: datetime) -> CallRow | None:
@@ -133,7 +146,8 @@ class _Handed:
 
     async def allow(self) -> None:
         """Let the bridge carry it out, as long as the lease surely holds; see the port."""
-        await self._board.write(self._allow)
+        while (until := await self._board.write(self._allow)) is not None:
+            await self._board.until(until)
 
     async def put_to_people(self, ids: Sequence[CardId | QuestionId]) -> None:
         """Tell the bridge that people decide first."""
@@ -150,13 +164,19 @@ class _Handed:
     async def _move(self, move: CallMove, said: Mapping[str, Json]) -> None:
         await self._board.write(lambda tx, _: move_call(tx, self._board, self.call_id, move, said))
 
-    def _allow(self, transaction: Transaction, now: datetime) -> None:
+    def _allow(self, transaction: Transaction, now: datetime) -> datetime | None:
+        """Give leave; return instead until when an earlier leave for the same effect runs, where one does."""
         row = read_call(transaction, self._board, self.call_id)
         order = None if row is None else self._board.round(transaction).find(row.order_id)
         stays = row is not None and order is not None and row.stay == held_as(order)
-        if not stays or order is None or lease_of(transaction, order, now) is None:
+        if row is None or order is None or not stays or lease_of(transaction, order, now) is None:
             raise StaleWriter(f"The slot in which {self.call_id} was to be carried out is lost.", call_id=self.call_id)
-        move_call(transaction, self._board, self.call_id, CallMove.ALLOW, {})
+        found = transaction.all(self._board.calls.of_key, order.order_id, key_of(row.call.key))
+        others = [each for each in map(CallRow.from_row, found) if each.call_id != self.call_id]
+        until = max((each for other in others if (each := other.runs_until(now))), default=None)
+        if until is None:
+            move_call(transaction, self._board, self.call_id, CallMove.ALLOW, {})
+        return until
 
 
 def read_call(transaction: Transaction, board: Board, call_id: CallId) -> CallRow | None:

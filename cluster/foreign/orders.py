@@ -17,7 +17,7 @@ from cluster.foreign.board import Board
 from cluster.foreign.calls import move_call, read_call
 from cluster.foreign.errors import CallSettled, StaleBridge
 from cluster.foreign.held import Charge, Hand, require_held
-from cluster.foreign.rows import CallRow
+from cluster.foreign.rows import CallRow, leave_to
 from cluster.foreign.stages import OPEN, CallMove, CallStage
 from cluster.foreign.stewards import Stewards
 from cluster.slot import slot_id
@@ -112,8 +112,8 @@ class Orders:
                 code, reason = str(row.said.get("code")), str(row.said.get("reason"))
                 return BridgeVerdict(verdict=VerdictKind.REFUSED, code=code, reason=reason)
             case CallStage.ALLOWED:
-                charge = await self._charge(hand)
-                left_s = (charge.held.lease.expires_at - self._board.clock.now()).total_seconds()
+                leave_until = await self._board.write(lambda tx, now: self._tell(tx, now, hand, said.call_id))
+                left_s = (leave_until - self._board.clock.now()).total_seconds()
                 return BridgeVerdict(verdict=VerdictKind.ALLOWED, key=row.call.key, within_s=left_s)
         raise _settled(row)
 
@@ -150,6 +150,16 @@ class Orders:
             )
         move_call(transaction, self._board, said.call_id, CallMove.ASK, {})
         return read_call(transaction, self._board, said.call_id) or row
+
+    def _tell(self, transaction: Transaction, now: datetime, hand: Hand, call_id: CallId) -> datetime:
+        """Return until when the bridge may begin; it is kept before it is told: nobody else gets leave before."""
+        charge = require_held(transaction, self._board, hand, now)
+        row = read_call(transaction, self._board, call_id)
+        if row is None or row.stage is not CallStage.ALLOWED or row.closed:
+            raise _unknown(hand, call_id) if row is None else _settled(row)
+        until = charge.held.lease.expires_at
+        transaction.run(self._board.calls.move, int(row.stage), leave_to(until), call_id)
+        return until
 
     def _keep(self, transaction: Transaction, now: datetime, hand: Hand, said: BridgeReceipt) -> BridgeTaken:
         require_held(transaction, self._board, hand, now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from hashlib import sha256
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from sqlalchemy import ClauseElement, Dialect, bindparam, delete, insert, select
 from cluster.foreign.stages import CallStage
 from contracts import BridgeCall, CallId, Json, NodeId, OrderId, SlotId
 from runtime.canonical import to_bytes
+from runtime.ledger.rows import time_from_number, time_to_number
 from runtime.ledger.schema import cluster_calls as calls
 from runtime.ledger.statements import compiled
 
@@ -34,12 +36,23 @@ class CallRow:
     slot_id: SlotId
     """In which slot of it, under `fence`."""
     said: Mapping[str, Json]
-    """A verdict, or a receipt."""
+    """A verdict, a receipt, or for what is allowed how long its bridge may begin (`leave_to`)."""
 
     @property
     def stay(self) -> tuple[SlotId, int]:
         """Which stay of its order in a slot it belongs to."""
         return self.slot_id, self.fence
+
+    def runs_until(self, now: datetime) -> datetime | None:
+        """Return when the leave ends that its bridge was told of and that still runs; None when none does."""
+        until = self.said.get("until") if self.stage is CallStage.ALLOWED else None
+        moment = time_from_number(until) if isinstance(until, int) else None
+        return moment if moment is not None and moment >= now else None
+
+    @property
+    def closed(self) -> bool:
+        """Whether no more leave is told of it, because somebody found out, or asked, whether it happened."""
+        return self.stage is CallStage.ALLOWED and self.said.get("closed") is True
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Self:
@@ -55,6 +68,11 @@ class CallRow:
 def call_to(call: BridgeCall, node_id: NodeId, runner: str, slot_id: SlotId) -> bytes:
     """Return what is stored of a call."""
     return to_bytes({"call": call.to_json(), "node": node_id, "runner": runner, "slot": slot_id})
+
+
+def leave_to(until: datetime | None, *, closed: bool = False) -> bytes:
+    """Return what is stored of a leave: when the last one that was told ends, and whether none is told any more."""
+    return to_bytes({"until": None if until is None else time_to_number(until), "closed": closed})
 
 
 def key_of(key: str) -> str:

@@ -137,6 +137,10 @@ class BridgeCalls(Protocol):
         """Whether calls of that key were laid before bridges, and surely none of them ever had leave."""
         ...
 
+    async def leave_over(self, order_id: OrderId, key: str) -> None:
+        """Return once no bridge may begin with a call of that key any more; none is told anew that it may."""
+        ...
+
 
 class BridgedCapability:
     """The capability: one operation that bridges carry out."""
@@ -173,7 +177,8 @@ class BridgedCapability:
         """Return the result of the call with this key, None when it surely did not happen.
 
         The receipt of a bridge that holds the order still counts, even where whoever waited for it died meanwhile; so
-        does that no bridge ever had leave. Else the bridge is asked, if it can tell.
+        does that no bridge ever had leave. Else the bridge is asked, if it can tell, once every earlier leave has run
+        out: until then whoever had it may still begin, and "it is not there" would say nothing.
 
         Raises:
             CapabilityFailed: it cannot be told.
@@ -190,6 +195,7 @@ class BridgedCapability:
             return None
         if not self._can_tell:
             raise CapabilityFailed(f"{self.spec.name} declares no `lookup`, so no bridge can tell.", use=self.spec.name)
+        await calls.leave_over(order_id, key)
         return await self._ask(calls, key, context)
 
     async def _ask(self, calls: BridgeCalls, key: str, context: CallContext) -> CallResult | None:
@@ -296,7 +302,9 @@ class BridgedGate:
                 await asyncio.shield(handed.withdraw())
 
     async def in_doubt(self, request: EffectRequest) -> Waiting | bool:
-        """Ask a person whether an effect happened; see the port."""
+        """Ask a person whether an effect happened, once no bridge can begin with it any more; see the port."""
+        if request.spec.kind == BRIDGED and self._calls is not None:
+            await self._calls.leave_over(request.order.order_id, request.key)
         return await self._gate.in_doubt(request)
 
 

@@ -91,6 +91,43 @@ async def test_an_effect_that_no_bridge_can_tell_about_is_put_before_a_person(st
     assert card.card.kind == "in_doubt"
 
 
+@pytest.mark.parametrize("way", ["registered anew", "given back"])
+async def test_nobody_looks_up_or_gets_leave_before_an_earlier_leave_has_run_out(stall: Stall, way: str) -> None:
+    first, call, running = await allowed(stall, "press")
+    if way == "given back":
+        await first.say("give-back", expect=204)
+    else:  # the process before may stand still, and wake while its leave still runs
+        await first.arm.register()
+    word = await first.arm.order(running)
+
+    assert (await word.say("next", wait_s=0.2))["call"] is None
+    stall.clock.advance(LEASE_S - 1)
+    assert (await word.say("next", wait_s=0.2))["call"] is None
+    stall.clock.advance(2)  # the first leave has run out
+    for _ in range(2):
+        asked = await word.call()
+        assert (asked["kind"], asked["key"]) == ("look_up", call["key"])
+        await word.say("receipt", call_id=asked["call_id"], outcome="not_found")
+    again = await word.call()
+    assert (await word.intend(again))["verdict"] == "allowed"
+    await word.done(again, {"done": "once"})
+    assert (await running).output == {"it": {"done": "once"}}
+
+
+async def test_nobody_is_asked_whether_it_happened_before_the_leave_has_run_out(stall: Stall) -> None:
+    first, _, running = await allowed(stall, "push")
+    word = await (await first.arm.register()).order(running)
+
+    assert (await word.say("next", wait_s=0.2))["call"] is None
+    assert await stall.application.cards(all_=False) == []
+    stall.clock.advance(LEASE_S - 1)
+    await word.say("next")
+    stall.clock.advance(2)
+    assert (await running).state is OrderState.WAITING
+    (card,) = await stall.application.cards(all_=False)
+    assert card.card.kind == "in_doubt"
+
+
 async def test_a_bridge_that_died_before_it_asked_leaves_nothing_in_doubt(stall: Stall) -> None:
     arm = await stall.arm().register()
     running = stall.run("set")
