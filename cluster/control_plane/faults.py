@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cluster.control_plane.matcher import Wants
 from cluster.errors import NoNodeFits, NoSlotFree, QueueFull, SlotLost
 from cluster.slot import Node
-from contracts import OrderId, OrderState, StatusReport
+from contracts import Json, OrderId, OrderState, StatusReport
 from runtime.canonical import to_bytes
 from runtime.capabilities.placing import carried_by
 
@@ -41,9 +41,13 @@ def no_slot_free(slots: int, for_s: float) -> NoSlotFree:
     )  # fmt: skip
 
 
-def no_node_fits(nodes: Sequence[Node], wants: Wants) -> NoNodeFits:
-    """Return the error for an order that none of these nodes can take."""
-    return NoNodeFits(_misfit(nodes, wants), needed=list(wants.labels), isolation=list(wants.needs))
+def no_node_fits(nodes: Sequence[Node], wants: Wants, lost: Sequence[Node] = ()) -> NoNodeFits:
+    """Return the error for an order that none of these nodes can take; those of `lost` could, if they lived."""
+    ids: list[Json] = [str(node.node_id) for node in lost]
+    gone = (
+        f" {', '.join(map(str, ids))} would fit, and is lost: it gives no sign of life. Start it again." if ids else ""
+    )
+    return NoNodeFits(_misfit(nodes, wants) + gone, needed=list(wants.labels), isolation=list(wants.needs), lost=ids)
 
 
 def _misfit(nodes: Sequence[Node], wants: Wants) -> str:

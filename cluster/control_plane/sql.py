@@ -111,24 +111,25 @@ class SqlControlPlane:
 
     async def stand_still(self, orders: Sequence[TaskOrder], for_s: float) -> Mapping[OrderId, SiliconError]:
         """Return why some of these orders, which wait, will not get a slot soon; see the port."""
-        living = [each.node for each in await self.nodes() if not each.lost]
+        nodes = await self.nodes()
         handed_out = await self._read(lambda connection, now: standing.handed_out(connection))
         moved = {node: since for _, (node, since) in sorted(handed_out.items(), key=lambda item: item[1][1])}
         still = {}
         for order in orders:
             if order.order_id not in handed_out:
-                error = self._why_still(self._wants(order), living, moved, for_s)
+                error = self._why_still(self._wants(order), nodes, moved, for_s)
                 if error is not None:
                     still[order.order_id] = error
         return still
 
     def _why_still(
-        self, wants: Wants, living: Sequence[Node], moved: Mapping[NodeId, datetime], for_s: float
+        self, wants: Wants, nodes: Sequence[NodeStanding], moved: Mapping[NodeId, datetime], for_s: float
     ) -> SiliconError | None:
         """Return why an order gets no slot; `moved` tells when a node took its newest order."""
-        fitting = [node for node in living if fits(node, wants)]
+        fitting = [each.node for each in nodes if not each.lost and fits(each.node, wants)]
         if not fitting:
-            return no_node_fits(living, wants)
+            living = [each.node for each in nodes if not each.lost]
+            return no_node_fits(living, wants, [each.node for each in nodes if each.lost and fits(each.node, wants)])
         last = max((moved[node.node_id] for node in fitting if node.node_id in moved), default=None)
         if last is not None and (self._clock.now() - last).total_seconds() < for_s:
             return None

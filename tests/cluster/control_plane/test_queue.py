@@ -156,6 +156,22 @@ async def test_an_order_for_which_nothing_moves_is_told(planes: Planes, clock: H
     assert "All 1 slots were taken for 60 s" in str(still[waiting.order_id])
 
 
+async def test_an_order_whose_only_node_is_lost_waits_for_it_and_is_told_which(
+    planes: Planes, clock: HandClock
+) -> None:
+    gpu = ("gpu",)
+    submitter, elsewhere = await serving(planes(), clock), await serving(planes(a_node(labels=gpu)), clock)
+    clock.advance(61)
+    await submitter.beat(for_all=True, pulled_at=clock.now())
+    order = an_order(labels=gpu)
+    await submitter.enqueue(order)  # the node may come back
+    still = (await submitter.stand_still([order], 60))[order.order_id]
+
+    assert elsewhere.node is not None
+    assert isinstance(still, NoNodeFits) and still.facts["lost"] == [elsewhere.node.node_id]
+    assert f"{elsewhere.node.node_id} would fit, and is lost" in str(still)
+
+
 async def test_an_order_that_is_carried_out_elsewhere_for_long_does_not_stand_still(
     planes: Planes, clock: HandClock
 ) -> None:
