@@ -12,6 +12,7 @@ from cluster.control_plane.statements import Statements
 from cluster.slot import Node
 from contracts import NodeId
 from runtime.errors import NotFound
+from runtime.executor.holder import is_gone
 from runtime.ledger.rows import time_to_number
 from runtime.ledger.transaction import Transaction
 
@@ -37,7 +38,11 @@ class Registry:
         for_all: bool,
         pulled_at: datetime | None,
     ) -> None:
-        """Say that a process lives; its first beat enters it, and lets what it queued before stand in line again."""
+        """Say that a process lives; its first beat enters it, and lets what it queued before stand in line again.
+
+        What the node offers stays as it was entered while another process serves it, too: a command beside a server
+        would take labels away and give them back with each beat.
+        """
         known = {row[0]: Runner(*row) for row in transaction.all(self._sql.runners)}
         at, pulled = time_to_number(now), 0 if pulled_at is None else time_to_number(pulled_at)
         if runner in known:
@@ -48,6 +53,10 @@ class Registry:
             self._forget_old(transaction, now)
         if transaction.one(self._sql.closed, node.node_id) is None:
             transaction.run(self._sql.put_node, node.node_id, node_to(node), int(Closed.OPEN), at)
+        elif any(
+            each.node == node.node_id and each.name != runner and not is_gone(each.name) for each in known.values()
+        ):
+            transaction.run(self._sql.keep_node, at, node.node_id)
         else:
             transaction.run(self._sql.move_node, node_to(node), at, node.node_id)
 

@@ -52,6 +52,7 @@ class Statements:
             update(nodes).where(one_node).values(facts=bindparam("facts"), since=bindparam("since")),
             "facts", "since", "n",
         )  # fmt: skip
+        self.keep_node = made(update(nodes).where(one_node).values(since=bindparam("since")), "since", "n")
         self.close_node = made(update(nodes).where(one_node).values(closed=bindparam("closed")), "closed", "n")
         self.forget_node = made(delete(nodes).where(one_node), "n")
         self.forget_nodes = made(

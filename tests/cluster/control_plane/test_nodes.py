@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cluster import Closed, Occupancy
@@ -10,7 +12,7 @@ from cluster.control_plane.port import Closing
 from contracts import NodeId
 from runtime.errors import NotFound
 from runtime.ledger.store import SqlStore
-from tests.cluster.control_plane.conftest import OPERATOR, Planes, a_node, serving, stages
+from tests.cluster.control_plane.conftest import OPERATOR, Planes, a_node, serving, stages, submitting
 from tests.fakes.clock import HandClock
 from tests.fakes.orders import an_order
 
@@ -62,6 +64,20 @@ async def test_the_orders_of_a_draining_node_are_to_move(planes: Planes, clock: 
     assert moving == {order.order_id}
     assert (await stages(plane))[order.order_id] is Stage.QUEUED
     assert await plane.occupancy() == Occupancy(slots=1, taken=0)
+
+
+async def test_what_a_node_offers_stands_while_another_process_serves_it(planes: Planes, clock: HandClock) -> None:
+    first = await serving(planes(a_node(2, labels=("gpu",))), clock)
+    assert first.node is not None
+    plain = replace(first.node, slots=1, labels=())
+    beside = await submitting(planes(plain), clock)
+    await beside.beat(for_all=False, pulled_at=clock.now())
+
+    assert [each.node for each in await first.nodes()] == [first.node]
+
+    await first.leave()
+    await beside.beat(for_all=False, pulled_at=clock.now())
+    assert [each.node for each in await beside.nodes()] == [plain]
 
 
 async def test_a_node_that_is_not_there_cannot_be_closed(planes: Planes) -> None:
