@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
 import psutil
@@ -68,6 +69,7 @@ def test_a_server_finishes_a_goal_and_ends_with_all_of_its_ray(tmp_path: Path) -
         with site.up(str(site.office), "--engine", "ray", DESK_TOKEN="token-of-the-desk", UNNAMED="x") as up:
             told = site.follow(up, site.submit(up))
             started = _processes_of(up.pid)
+            heard = set().union(*(_listens_on(each) for each in (*started, psutil.Process(up.pid))))
             inherited = set().union(*(_names_in_environment(each) for each in started))
             up.stop()
             _, alive = psutil.wait_procs(started, timeout=30)
@@ -76,6 +78,7 @@ def test_a_server_finishes_a_goal_and_ends_with_all_of_its_ray(tmp_path: Path) -
 
     assert any("raylet" in " ".join(each.info["cmdline"] or ()) for each in started)
     assert alive == []
+    assert heard and all(each.is_loopback for each in heard), heard
     assert "PATH" in inherited and not {"DESK_TOKEN", "UNNAMED"} & inherited
     assert list(Path(tempfile.gettempdir()).glob(f"silicon-ray-{up.pid}-*")) == []
     assert told[-1]["data"]["report"]["state"] == "done"
@@ -87,6 +90,14 @@ def _names_in_environment(process: psutil.Process) -> set[str]:
     """Return the variables that a process was started with; none when it has ended."""
     with suppress(psutil.Error):
         return set(process.environ())
+    return set()
+
+
+def _listens_on(process: psutil.Process) -> set[IPv4Address | IPv6Address]:
+    """Return the addresses on which a process takes connections; none when it has ended."""
+    with suppress(psutil.Error):
+        taken = {each.laddr.ip for each in process.net_connections("tcp") if each.status == psutil.CONN_LISTEN}
+        return {ip_address(each.removeprefix("::ffff:")) for each in taken}  # an IPv4 address as IPv6 has it
     return set()
 
 

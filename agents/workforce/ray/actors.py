@@ -24,7 +24,7 @@ from agents.workforce.ray.environment import only_what_is_passed_on
 from agents.workforce.ray.host import Host
 from agents.workforce.ray.messages import Address
 from agents.workforce.ray.ports import OpenOffice
-from agents.workforce.ray.reach import require_answer, unavailable
+from agents.workforce.ray.reach import address_given, require_answer, unavailable
 from contracts import Name
 from runtime.errors import SiliconError
 from runtime.garbage import look_rarely, pass_over_the_start
@@ -33,6 +33,11 @@ from runtime.settings.groups import RaySettings
 _FOLDER = "silicon-ray-"
 _REAPERS: list[subprocess.Popen[bytes]] = []
 """Of the Ray that this process started, as long as it runs."""
+_ON_NETWORK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+"""Whether a Ray takes the machine's address in the network, on any system; else it listens on loopback alone.
+
+`_node_ip_address` of `ray.init` is no way: Ray replaces loopback by the address in the network there.
+"""
 _AWAY_S, _AGAIN_S = 5.0, 0.2
 """How long a host that cannot be reached for the moment is tried again, and how often."""
 _CONCURRENT = 100_000
@@ -89,13 +94,15 @@ def connect(settings: RaySettings) -> bool:
     require_ray()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    address = address_given()
+    if not address:
+        os.environ.setdefault(_ON_NETWORK, "0")  # Ray reads it when it is imported
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or every worker compiles all it imports, which takes seconds
     import ray
 
     if ray.is_initialized():
         return False
     quiet: dict[str, Any] = {"include_dashboard": False, "logging_level": "ERROR", "log_to_driver": False}
-    address = os.environ.get("RAY_ADDRESS", "")
     try:
         if address:
             require_answer(address)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from agents.workforce.ray import actors
 from agents.workforce.ray.actors import Blueprint, RayLine, RayNode
 from agents.workforce.ray.messages import Address
 from agents.workforce.ray.post import Apart
+from agents.workforce.ray.reach import address_given
 from agents.workforce.ray.vigil import Vigil
 from contracts import ExecutionId
 from runtime.errors import SiliconError
@@ -75,7 +75,7 @@ class Hosts:
     @property
     def of_this_process(self) -> bool:
         """Whether they stand on a Ray that this process started, which has little of its environment."""
-        return self._leave_ray and not os.environ.get("RAY_ADDRESS")
+        return self._leave_ray and not address_given()
 
     async def reach(self) -> None:
         """Connect to the Ray of RAY_ADDRESS, so that one that cannot be used is told before anything is recorded.
@@ -85,7 +85,7 @@ class Hosts:
         Raises:
             RayMissing, RayUnavailable: there is no Ray.
         """
-        if os.environ.get("RAY_ADDRESS"):
+        if address_given():
             async with self._looking:
                 await self._connect()
 

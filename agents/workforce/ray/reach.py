@@ -20,6 +20,12 @@ _PATIENCE = {
 _PROGRAM = Path(__file__).with_name("probe.py")
 
 
+def address_given() -> str:
+    """Return RAY_ADDRESS; empty where a Ray is to be started here, which `local` asks for too."""
+    address = os.environ.get("RAY_ADDRESS", "")
+    return "" if address == "local" else address
+
+
 def require_answer(address: str) -> None:
     """Return when a Ray answers at the address and lets this process in.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from agents.workforce.errors import RayUnavailable
-from agents.workforce.ray.reach import require_answer
+from agents.workforce.ray.reach import address_given, require_answer
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'silicon-org[ray]'")
 
@@ -41,3 +41,12 @@ def test_where_nothing_listens_it_says_so(address: str, why: str) -> None:
 def test_what_listens_there_and_is_no_ray_is_told_apart(silent: int) -> None:
     with pytest.raises(RayUnavailable, match="what listens there does not answer as a Ray"):
         require_answer(f"127.0.0.1:{silent}")
+
+
+@pytest.mark.parametrize(("given", "address"), [("", ""), ("local", ""), ("auto", "auto"), ("head:6379", "head:6379")])
+def test_a_ray_is_started_here_unless_an_address_is_given(
+    monkeypatch: pytest.MonkeyPatch, given: str, address: str
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", given)
+
+    assert address_given() == address
