@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import socket
@@ -25,6 +27,13 @@ from tests.silicon import warm_silicon
 pytestmark = pytest.mark.xdist_group("corner_shop")  # one server for all of it
 SHOP = ROOT / "examples" / "corner_shop"
 BRIDGE = SHOP / "till" / "bridge.py"
+STEPS = [
+    line
+    for block in re.findall(r"^```sh\n(.*?)^```$", (SHOP / "README.md").read_text(), re.M | re.S)
+    for line in block.splitlines()
+]
+"""What its README tells to type, in that order."""
+UP, TOKEN, TILL, COUNT, REFUND, CARDS, DECIDE = STEPS
 
 
 class Till:
@@ -79,10 +88,10 @@ class Shop:
     def till(self, **environment: str) -> Iterator[Till]:
         """Start the bridge; it is killed at the end."""
         drawer = self.site.folder / "drawer.json"
+        told = TILL.replace("silicon_…", self.token).replace("http://127.0.0.1:8700", self.up.address)
         process = subprocess.Popen(
-            [sys.executable, str(BRIDGE), self.up.address, str(drawer)],
-            env={"PATH": os.environ["PATH"], "BRIDGE_TOKEN": self.token, **environment},
-            stdout=subprocess.PIPE, text=True,
+            ["bash", "-c", told.replace(" python ", f" exec {sys.executable} ")], cwd=self.site.folder,
+            env={"PATH": os.environ["PATH"], **environment}, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         try:
             till = Till(process, drawer)
@@ -93,6 +102,10 @@ class Shop:
             process.wait()
             if process.stdout is not None:
                 process.stdout.close()
+
+    def do(self, step: str, exits: int = 0) -> dict[str, Any]:
+        """Type a command of the README; return what it said."""
+        return dict(self.site.run(*shlex.split(step)[1:], exits=exits))
 
     def ask(self, goal: str, **parameters: Any) -> str:
         """Hand a goal to the server."""
@@ -122,14 +135,13 @@ class Shop:
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     folder = tmp_path_factory.mktemp("shop")
-    shutil.copytree(SHOP, folder / "corner_shop")
+    shutil.copytree(SHOP, folder / "examples" / "corner_shop")
     work = Work()
     settings = {"SILICON_SLOT__LEASE_S": "3", "SILICON_SLOT__COUNT": "2", "SILICON_ENGINE__SETTLE_S": "0.1"}
-    site = Site(folder, work, folder / "corner_shop", settings)
+    site = Site(folder, work, folder / "examples" / "corner_shop", settings)
     try:
-        with site.up(str(site.office)) as up:
-            made = site.run("tokens", "create", "till", "--bridge", "--for", str(site.office), "--label", "till")
-            yield Shop(site, up, made["token"])
+        with site.up(*shlex.split(UP)[2:]) as up:
+            yield Shop(site, up, site.run(*shlex.split(TOKEN)[1:])["token"])
     finally:
         work.stop()
 
@@ -183,12 +195,13 @@ def test_a_token_that_is_wrong_or_for_something_else_is_told_in_the_words_of_the
     assert (code, "The token may not offer till. It may offer: lamp." in said) == (1, True)
 
 
-def test_the_drawer_is_counted_and_money_is_paid_once_after_the_owner_approved(shop: Shop) -> None:
+def test_the_steps_of_the_readme_count_the_drawer_and_pay_once_after_the_owner_approved(shop: Shop) -> None:
     with shop.till() as till:
-        assert shop.end(shop.ask("Count the drawer"))["state"] == "done"
-        refund = shop.ask("Refund the customer", receipt="B-1", cents=1250)
-        with shop.approving(refund):
-            assert shop.end(refund)["output"] == {"slip": "R-1", "cents": 1250}
+        assert shop.do(COUNT)["state"] == "done"
+        asked = shop.do(REFUND, exits=3)
+        (card,) = shop.do(CARDS)["cards"]
+        shop.do(DECIDE.replace("CARD", card["id"]))
+        assert shop.end(asked["execution_id"].partition("/")[2])["output"] == {"slip": "R-1", "cents": 1250}
         refused = shop.end(shop.ask("Refund the customer", receipt="B-2", cents=999_900))
 
         assert (refused["state"], till.said("refused"), list(till.refunds.values())) == (
