@@ -25,8 +25,10 @@ from cluster.workspaces import OrderFiles
 from contracts import OrderId, StatusReport, TaskOrder
 from runtime.capabilities.port import Sandbox
 from runtime.clock import Clock
+from runtime.engine.resume import open_view
+from runtime.engine.unsettled import doubtful_units
 from runtime.errors import LedgerUnavailable, StaleWriter
-from runtime.ledger.grip import Grip
+from runtime.ledger.grip import Grip, always
 from runtime.ledger.port import Lease, Store
 from runtime.settings import ClusterSettings, FileSettings, SlotSettings
 
@@ -103,6 +105,19 @@ class Bridge:
     ) -> StatusReport:  # fmt: skip
         """Have the order done through the queue, in whatever slot of whatever process; see `Resident.submit`."""
         return await self._resident.submit(order, engine_for, leases=leases, losses=losses, leaving=leaving)
+
+    async def settle_doubts(self, order: TaskOrder, engine_for: EngineFactory) -> StatusReport | None:
+        """Return how an order stands that got no slot and has an effect in doubt; None when nothing is in doubt.
+
+        Nobody holds it now. Its stream is written under the leases of the execution alone.
+        """
+        view = await open_view(self._store.ledger, str(order.order_id))
+        if view.report is not None or not doubtful_units(view):
+            return None
+        report = await engine_for((), always).settle_doubts(order)
+        if report is None or not report.state.final:
+            return report
+        return await with_evidence(order, report, store=self._store, clock=self._clock, leases=())
 
     async def release(self, held: HeldSlot) -> None:
         """Give back a slot that was taken beside the queue, and begin what waited for it."""

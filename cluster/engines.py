@@ -23,6 +23,13 @@ class StepEngine(Protocol):
         """Return how the order ended or stands; the same order again goes on where it stood."""
         ...
 
+    async def settle_doubts(self, order: TaskOrder) -> StatusReport | None:
+        """Find out without a slot about effects that were announced and have no receipt; begin no step.
+
+        Return how the order stands; None when nothing is in doubt and it takes a slot to go on.
+        """
+        ...
+
 
 EngineFactory: TypeAlias = Callable[[Sequence[Lease], StillHeld], StepEngine]
 """Makes the engine of one order: every write of it carries these leases, and it asks before every effect."""

@@ -41,8 +41,15 @@ class Gateway:
         While nobody waits and a slot of this process's node is free, it is done here at once; otherwise it takes its
         place in the queue, and whatever node has the slot carries it out. One that loses its slot goes on in another,
         three times at most. That no slot was to be had, or that slots were lost, is a failed report: nothing was
-        finished twice.
+        finished twice. An order with an effect in doubt does not fail for want of a slot before it is known whether
+        that happened: it is looked up, or the order waits for whoever is asked.
         """
+        report = await self._carried_out(order)
+        if report.state is not OrderState.FAILED:
+            return report
+        return await self._bridge.settle_doubts(order, self._engine_for) or report
+
+    async def _carried_out(self, order: TaskOrder) -> StatusReport:
         try:
             held, losses = await self._control_plane.take(order), 0
             if held is not None:

@@ -32,6 +32,8 @@ from runtime.engine.schedule import carry_out_plan
 from runtime.engine.scope import Outputs
 from runtime.engine.shares import promised
 from runtime.engine.source import source_of
+from runtime.engine.states import UnitState
+from runtime.engine.unsettled import doubtful_units, settle
 from runtime.engine.view import OrderView, Said
 from runtime.engine.withdraw import settle_below
 from runtime.errors import InvalidArguments, NotStorable, VersionConflict
@@ -115,6 +117,29 @@ class Engine:
         with working_on(trace_id=order.trace_id, order=order.order_id):
             run = await self._opened(order, allocation, sandbox, files)
             return run if isinstance(run, StatusReport) else await self._carry_out(run, files)
+
+    async def settle_doubts(self, order: TaskOrder) -> StatusReport | None:
+        """Find out, without a slot, about effects of an order that were announced and have no receipt; begin no step.
+
+        Return how it stands: waiting for whoever is asked, or ended, where that is all it takes. None when nothing is
+        in doubt any more and there is more to do than can be done without a slot.
+        """
+        with working_on(trace_id=order.trace_id, order=order.order_id):
+            view = await open_view(self._store.ledger, str(order.order_id))
+            doubtful = doubtful_units(view)
+            if view.report is not None or not doubtful:
+                return None
+            run = await self._begin(order, view, None, None, None)
+            if run.cancelled():
+                return await self._carry_out(run, None)
+            asked = await settle(run, doubtful, goes_on=True)
+            if asked:
+                return report(run, OrderState.WAITING, waiting_for=tuple(dict.fromkeys((*asked, *view.waiting_for))))
+            for unit in doubtful:
+                if unit.state is UnitState.FAILED:
+                    return await self._finish(run, report(run, OrderState.FAILED, problem=unit.problem))
+            over = all(view.state_of(step.id) in (UnitState.DONE, UnitState.SKIPPED) for step in run.order.plan.steps)
+            return await self._carry_out(run, None) if over else None
 
     async def _opened(
         self, order: TaskOrder, allocation: SlotAllocation | None, sandbox: Sandbox | None, files: SlotFiles | None

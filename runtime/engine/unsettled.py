@@ -1,4 +1,4 @@
-"""Effects that a cancellation met in the middle: found out about, so that they can be taken back if they happened."""
+"""Effects in doubt that are found out about outside their step: a cancellation met them, or no slot is to be had."""
 
 from __future__ import annotations
 
@@ -24,24 +24,34 @@ from runtime.engine.pause import Pause, write_pause
 from runtime.engine.react.undo import settle_call, unsettled_calls
 from runtime.engine.repeat import scope_of
 from runtime.engine.resume import open_view
-from runtime.engine.view import Unit
-from runtime.errors import LedgerError, SiliconError, VersionConflict
+from runtime.engine.view import OrderView, Unit
+from runtime.errors import CapabilityFailed, LedgerError, SiliconError, VersionConflict, surely_not
 
 _Asked = tuple[str, ...]
 """Cards on which people are asked whether an effect happened."""
 
 
-async def settle(run: Run, units: Iterable[Unit], *, taken_out: bool = False) -> _Asked:
+def doubtful_units(view: OrderView) -> list[Unit]:
+    """Return the units with an effect that was announced and has no receipt."""
+    return [unit for unit in view.units.values() if _is_doubtful(unit)]
+
+
+def _is_doubtful(unit: Unit) -> bool:
+    return unit.unsettled or (unit.react is not None and any(call.unsettled for call in unit.react.calls))
+
+
+async def settle(run: Run, units: Iterable[Unit], *, taken_out: bool = False, goes_on: bool = False) -> _Asked:
     """Find out about every effect of these units that was announced and has no receipt, about all at the same time.
 
     So do the orders below that a process which died left with such effects. What nobody but people can tell becomes a
     card; those are returned. With `taken_out` a unit whose effect happened has failed, though its receipt is kept:
-    nothing after it may build on what it gave.
+    nothing after it may build on what it gave. With `goes_on` the order is not cancelled: what did not happen is to be
+    tried again another time.
     """
     units = list(units)
     jobs: list[Callable[[], Awaitable[_Asked]]] = [
-        *(partial(_settle_intent, run, unit, taken_out=taken_out) for unit in units if unit.unsettled),
-        *[partial(settle_call, talk, call) async for talk, call in unsettled_calls(run, units)],
+        *(partial(_settle_intent, run, unit, taken_out=taken_out, goes_on=goes_on) for unit in units if unit.unsettled),
+        *[partial(settle_call, talk, call, goes_on=goes_on) async for talk, call in unsettled_calls(run, units)],
     ]
     asked = await settle_all([partial(_anew, run, job) for job in jobs], at_once=len(jobs), flow=run.flow)
     left = [unit for unit in units if not unit.state.settled and await _unsettled_below(run, unit)]
@@ -61,7 +71,7 @@ async def _anew(run: Run, job: Callable[[], Awaitable[_Asked]]) -> _Asked:
                 raise refusal from conflict
 
 
-async def _settle_intent(run: Run, unit: Unit, *, taken_out: bool) -> _Asked:
+async def _settle_intent(run: Run, unit: Unit, *, taken_out: bool, goes_on: bool) -> _Asked:
     intent, step = unit.intent, run.step(unit.step)
     assert intent is not None and intent.open
     try:
@@ -72,30 +82,35 @@ async def _settle_intent(run: Run, unit: Unit, *, taken_out: bool) -> _Asked:
         undo = undo_if_told(step, scope, dict(CONFIRMED))
         request = EffectRequest(
             run.order, step.id, run.router.spec(intent.use), arguments, intent.key,
-            cancelled=True, way_back=undo.use if undo else None,
+            cancelled=not goes_on, way_back=undo.use if undo else None,
         )  # fmt: skip
         found = await find_out(run, step, unit, request, context)
     except LedgerError:
         raise
     except SiliconError as error:
-        await run.journal.write(failed(step, unit.index, error.problem(), final=True))
+        may_have = {"happened": True} if goes_on and not surely_not(error.facts) else {}
+        await run.journal.write(failed(step, unit.index, error.problem(), final=True, **may_have))
         return ()
     if isinstance(found, Pause):
         await write_pause(run, step, unit, found)
         return found.ids
+    if found is None and goes_on:
+        did_not = CapabilityFailed(f"{intent.use} of step {unit.step} did not happen.", use=intent.use, happened="no")
+        await run.journal.write(failed(step, unit.index, did_not.problem(), final=False))
+        return ()
     if found is None:
         message = f"Step {unit.step} was cancelled before its effect took place."
         await run.give_up(step, unit.index, cancelled(message, happened="no"))
         return ()
     draft = draft_of(found, started_at=context.now, seconds=0.0, use=intent.use, happened=True)
     draft.usage = settled(found, unit.reserved.get("", ()), Usage.of_step(0.0))
-    if step.compensate is not None and undo_if_told(step, scope, draft.output) is None:
+    if not goes_on and step.compensate is not None and undo_if_told(step, scope, draft.output) is None:
         draft.events = (*draft.events, not_taken_back(run, step, unit.index, intent.key))
     if taken_out:
         problem = cancelled(f"The branch {run.branch} was cancelled.", branch=run.branch)
         await finish_failed(run, step, unit, scope, draft, problem=problem)
     else:
-        await finish(run, step, unit, scope, replace(draft, confirmed=True))
+        await finish(run, step, unit, scope, replace(draft, confirmed=not goes_on or draft.output == CONFIRMED))
     return ()
 
 
@@ -109,8 +124,7 @@ async def _is_unsettled(run: Run, order_id: OrderId) -> bool:
     if view.report is not None:
         return False
     for unit in view.units.values():
-        calls = unit.react.calls if unit.react is not None else ()
-        if unit.unsettled or any(call.unsettled for call in calls):
+        if _is_doubtful(unit):
             return True
         if unit.child is not None and not unit.state.settled and await _is_unsettled(run, unit.child.order_id):
             return True

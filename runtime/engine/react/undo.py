@@ -1,4 +1,4 @@
-"""Effects of a conversation that a cancellation met: found out about, so that they can be taken back."""
+"""Effects of a conversation that are in doubt: found out about outside it, so that they can be taken back or kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from runtime.engine.react.talk import Talk, prepare, recall_answers
 from runtime.engine.repeat import scope_of
 from runtime.engine.result import Undo
 from runtime.engine.view import NOTHING, Unit
-from runtime.errors import LedgerError, SiliconError
+from runtime.errors import CapabilityFailed, LedgerError, SiliconError
 
 
 def undos_of(unit: Unit) -> Iterator[tuple[str, Undo]]:
@@ -44,11 +44,11 @@ async def unsettled_calls(run: Run, units: Iterable[Unit]) -> AsyncIterator[tupl
             yield talk, call
 
 
-async def settle_call(talk: Talk, call: Call) -> tuple[str, ...]:
+async def settle_call(talk: Talk, call: Call, *, goes_on: bool) -> tuple[str, ...]:
     """Find out about the effect of one call; return the cards on which people are asked about it.
 
-    If it happened it gets its receipt; if it did not, it is recorded as cancelled; when nobody can tell it stays in
-    doubt, and says so.
+    If it happened it gets its receipt; if it did not, it is recorded as cancelled, or with `goes_on` as not done; when
+    nobody can tell it stays in doubt, and says so.
     """
     run, step = talk.run, talk.step
     context = context_of(talk, call, {})
@@ -57,7 +57,7 @@ async def settle_call(talk: Talk, call: Call) -> tuple[str, ...]:
         arguments = talk.box.arguments_for(spec, call)
         undo = undo_if_told(step, talk.scope, dict(CONFIRMED))
         request = EffectRequest(
-            run.order, step.id, spec, arguments, context.key, cancelled=True, way_back=undo.use if undo else None
+            run.order, step.id, spec, arguments, context.key, cancelled=not goes_on, way_back=undo.use if undo else None
         )
         found = await find_out(run, step, call, request, context)
     except LedgerError:
@@ -68,12 +68,16 @@ async def settle_call(talk: Talk, call: Call) -> tuple[str, ...]:
     if isinstance(found, Pause):
         await write_wait(talk, call, found)
         return found.ids
+    if found is None and goes_on:
+        did_not = CapabilityFailed(f"{spec.name} of step {call.step} did not happen.", use=spec.name, happened="no")
+        await fail_call(talk, call, did_not.problem(), final=False)
+        return ()
     if found is None:
         message = f"{spec.name} of step {call.step} was cancelled before its effect took place."
         await fail_call(talk, call, cancelled(message, happened="no"), final=True)
         return ()
     draft = draft_of(found, started_at=context.now, seconds=0.0, use=spec.name, happened=True)
-    if step.compensate is not None and undo_if_told(step, talk.scope, draft.output) is None:
+    if not goes_on and step.compensate is not None and undo_if_told(step, talk.scope, draft.output) is None:
         draft.events = (*draft.events, not_taken_back(run, step, call.index, context.key))
     draft.usage = settled(found, talk.unit.reserved.get(call.id, ()), NOTHING)
     await finish_call(talk, call, replace(draft, confirmed=True), sha256(clean(arguments)))

@@ -128,6 +128,47 @@ async def test_nobody_is_asked_whether_it_happened_before_the_leave_has_run_out(
     assert card.card.kind == "in_doubt"
 
 
+@pytest.mark.parametrize(
+    ("option", "state", "code"), [("happened", OrderState.DONE, None), ("again", OrderState.FAILED, "NO_NODE_FITS")]
+)
+async def test_an_effect_in_doubt_is_put_before_a_person_although_no_bridge_comes_back(
+    stall: Stall, option: str, state: OrderState, code: str | None
+) -> None:
+    word, _, running = await allowed(stall, "push")
+    organisations = await stall.application._resources.organisations()  # type: ignore[attr-defined]
+    organisations.bridge._resident._allocate_s = 0.0  # nobody waits for a slot any longer
+    await word.arm.post(f"{word.arm.path}/leave", expect=204, session=word.session)
+    stall.clock.advance(LEASE_S + 1)
+
+    outcome = await running
+    assert outcome.state is OrderState.WAITING
+    (card,) = await stall.application.cards(all_=False)
+    assert card.card.kind == "in_doubt"
+    outcome = await (await stall.go_on(outcome.execution_id, option))
+    assert outcome.state is state
+    assert (outcome.error.code if outcome.error else None) == code
+    assert len(await stall.events(outcome.execution_id, "effect.intended")) == 1
+
+
+async def test_a_bridge_that_comes_after_the_answer_does_what_did_not_happen(stall: Stall) -> None:
+    word, call, running = await allowed(stall, "push")
+    organisations = await stall.application._resources.organisations()  # type: ignore[attr-defined]
+    organisations.bridge._resident._allocate_s = 0.0
+    await word.arm.post(f"{word.arm.path}/leave", expect=204, session=word.session)
+    stall.clock.advance(LEASE_S + 1)
+    execution = (await running).execution_id
+
+    organisations.bridge._resident._allocate_s = 60.0
+    arm = await stall.arm("arm-2").register()
+    running = await stall.go_on(execution, "again")
+    word = await arm.order(running)
+    anew = await word.call()
+    assert anew["key"] == call["key"]
+    assert (await word.intend(anew))["verdict"] == "allowed"
+    await word.done(anew, {"done": "now"})
+    assert (await running).output == {"it": {"done": "now"}}
+
+
 async def test_a_bridge_that_died_before_it_asked_leaves_nothing_in_doubt(stall: Stall) -> None:
     arm = await stall.arm().register()
     running = stall.run("set")
