@@ -566,6 +566,7 @@ finding-inconclusive = Too little to say: { $hits } of { $n } { $unit } { $hit }
 ## Tokens of the HTTP API
 
 tokens-made = Keep this token now; it is not shown again:
+tokens-same-name = Called “{ $name }” are also { $tokens }, and they still count. End one that is not needed any more with `silicon tokens revoke`.
 tokens-none = No token was made yet.
 tokens-revoked = The token counts no more.
 tokens-anybody = anybody, in every organisation

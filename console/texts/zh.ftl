@@ -445,6 +445,7 @@ finding-inconclusive = 数据太少，无法判断：{ $n } 个{ $unit }中 { $h
 ## Tokens of the HTTP API
 
 tokens-made = 请现在保存此令牌，之后不再显示：
+tokens-same-name = 同样名为“{ $name }”且仍然有效的还有：{ $tokens }。不再需要的，请用 `silicon tokens revoke` 吊销。
 tokens-none = 还没有令牌。
 tokens-revoked = 此令牌已失效。
 tokens-anybody = 任何人，所有组织

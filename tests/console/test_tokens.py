@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from contracts import TokenId
+from governance.access import Token
 from tests.console.conftest import Silicon
-from tests.fakes.console_values import TOKEN
+from tests.fakes.console_values import NOW, TOKEN, a_token
 
 
 def test_a_token_is_shown_once_with_whom_it_acts_as(silicon: Silicon) -> None:
@@ -50,6 +55,24 @@ def test_a_token_of_a_bridge_is_nobodys_else(silicon: Silicon) -> None:
         assert silicon("tokens", "create", "x", *words).code == 2
     for words in (["--for", "a", "--for", "b", "--as", "owner"], ["--for", "a", "--as", "owner", "--label", "till"]):
         assert silicon("tokens", "create", "x", *words).code == 2
+
+
+def test_a_second_token_of_the_same_name_is_made_and_the_first_is_named(
+    silicon: Silicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, gone = replace(a_token(), token_id=TokenId.new()), replace(a_token(), token_id=TokenId.new(), revoked_at=NOW)
+
+    async def there() -> list[Token]:
+        return [first, gone]
+
+    monkeypatch.setattr(silicon.application, "tokens", there)
+    made = silicon("tokens", "create", first.name, "--admin", "--json").json
+
+    assert (made["token"], made["same_name"]) == ("silicon_text", [first.token_id])
+    assert f"Called “{first.name}” are also {first.token_id}," in " ".join(
+        silicon("tokens", "create", first.name, "--admin").err.split()
+    )
+    assert silicon("tokens", "create", "another", "--admin").err == ""
 
 
 def test_a_token_is_revoked_by_the_last_letters_of_its_id(silicon: Silicon) -> None:

@@ -64,8 +64,11 @@ def create(
             token, text = await application.create_bridge_token(name, folders=folders, labels=labels or ())
         else:
             token, text = await application.create_token(name, folder=next(iter(folders), None), person=as_)
-        session.output.data({**_data(token), "token": text})
+        namesakes = [each.token_id for each in await application.tokens() if _may_be_mistaken(each, token)]
+        session.output.data({**_data(token), "token": text, "same_name": namesakes})
         session.output.show(session.say("tokens-made"), Text(text), *_shown(token, session.say))
+        if namesakes:
+            session.output.note(session.say("tokens-same-name", name=token.name, tokens=", ".join(namesakes)))
         return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)
@@ -110,6 +113,11 @@ def _is_one_kind(folders: int, *, person: bool, admin: bool, bridge: bool, label
     if bridge:
         return folders > 0 and not (person or admin)
     return not labels and (folders, person, admin) in ((1, True, False), (0, False, True))
+
+
+def _may_be_mistaken(other: Token, token: Token) -> bool:
+    """Whether another token that counts is called the same; a list, or a record of who did what, shows names."""
+    return other.name == token.name and other.token_id != token.token_id and other.revoked_at is None
 
 
 def _data(token: Token) -> dict[str, object]:
