@@ -172,7 +172,8 @@ class Running:
     ) -> ExecutionOutcome:
         executor, store = await self._resources.executor(), await self._resources.store()
         await self._readable(await executor.view(execution_id))
-        async with following(store, execution_id, watch) as follower:
+        by_others = (await self._resources.organisations()).hosts is not None
+        async with following(store, execution_id, watch, by_others=by_others) as follower:
             while not await self._worked_on(executor, execution_id, reason, reopen=reopen):
                 await follower.until_free()
                 if await self._stands_still(await executor.view(execution_id)):

@@ -77,3 +77,25 @@ async def test_a_holder_that_is_dead_holds_nothing(sqlite_store: SqlStore) -> No
 
     async with asyncio.timeout(60), following(sqlite_store, ID, lambda event: None) as follower:
         await follower.until_free()
+
+
+async def test_what_others_do_for_this_process_is_told_in_the_order_of_all(
+    sqlite_store: SqlStore, other: SqlStore
+) -> None:
+    told: list[int] = []
+    both = asyncio.Event()
+
+    def watch(event: Event) -> None:
+        told.append(event.stream_version)
+        if len(told) == 2:
+            both.set()
+
+    async with following(sqlite_store, ID, watch, by_others=True):
+        await write(other, 0)
+        await write(sqlite_store, 1)
+        async with asyncio.timeout(60):
+            await both.wait()
+        await write(other, 2)  # told at the end, however soon that is
+
+    await write(other, 3)
+    assert told == [1, 2, 3]

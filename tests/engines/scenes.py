@@ -27,9 +27,12 @@ class Mill:
     executions: list[ExecutionId] = field(default_factory=list)
 
     async def ask(self, skill: str, budget: Mapping[str, str] | None = None, **values: Any) -> ExecutionOutcome:
-        """Ask for a skill, and return how it stands after its first stretch."""
+        """Ask for a skill, and return how it stands after its first stretch; whoever watched was told all of it."""
+        told: list[Event] = []
         options = RunOptions(goal=f"Please {skill}.", skill=skill, by="ann", values=values, budget=budget or {})
-        outcome = await self.application.run(self.folder, options, watch=ignore)
+        outcome = await self.application.run(self.folder, options, watch=told.append)
+        stored = [each async for each in self.application.events(outcome.execution_id, after=0, follow=False)]
+        assert [each.type for each in told] == [each.type for each in stored if each.type != "execution.requested"]
         self.executions.append(outcome.execution_id)
         return outcome
 
