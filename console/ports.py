@@ -37,7 +37,7 @@ AnyId = TypeVar("AnyId", bound=Id)
 Watch: TypeAlias = Callable[[Event], None]
 """Called on the event loop with each committed event of an execution, in order of position, none twice.
 
-What was there before the call is not told: on resume, orders that stood already have no place in the picture."""
+What was there before the call is not told; `events` gives that."""
 
 
 class Application(Remote, Archives, Evidence, Cluster, Bridges, Protocol):

@@ -9,14 +9,16 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from console.cli.output import Output
 from console.cli.render.branches import tree
-from console.cli.render.live import Picture, line_of, order_branch
+from console.cli.render.live import Picture, line_of, order_branch, progress_shown, progress_so_far
 from console.cli.render.show import order_branch as shown_branch
 from console.progress import Progress
 from console.texts import say_in
 from console.views import StepState
 from contracts import OrderState
 from tests.fakes import console_application as fake
+from tests.fakes.console_values import EXECUTION
 
 NOW = fake.NOW + timedelta(seconds=20)
 
@@ -139,3 +141,18 @@ def test_the_tree_of_show_at_eighty_cells() -> None:
         "└─ ◆ choose  advise                                waiting for a decision",
         "      waits for card/01JB0000000000000000000CRD",
     ]
+
+
+@pytest.mark.anyio
+async def test_what_goes_on_has_its_place_among_what_stood_already(capsys: pytest.CaptureFixture[str]) -> None:
+    told = fake.events()
+    application = fake.FakeApplication()
+    output = Output(say_in("en"), "en", as_json=False)
+
+    with progress_shown(output, lambda event: None, await progress_so_far(application, EXECUTION)) as watch:
+        for event in told:
+            watch(event)
+        again = next(event for event in told if event.type == "step.waiting")
+        watch(again.model_copy(update={"position": told[-1].position + 1}))
+
+    assert capsys.readouterr().err.splitlines() == ["◆ operations-head/choose  waiting for a decision"]

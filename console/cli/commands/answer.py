@@ -8,7 +8,7 @@ import typer
 
 from console.cli.exits import exit_of
 from console.cli.options import As, AsJson, Language, command
-from console.cli.render.live import progress_shown
+from console.cli.render.live import progress_shown, progress_so_far
 from console.cli.render.outcome import outcome_data, outcome_lines
 from console.cli.session import Session, conduct, find_id
 from console.ports import Application
@@ -33,7 +33,8 @@ def answer(
         question_id = await find_id(application, QuestionId, question)
         execution_id = await application.answer(question_id, text, by=as_)
         session.execution_id = str(execution_id)
-        with progress_shown(session.output, session.watch) as watch:
+        so_far = await progress_so_far(application, execution_id)
+        with progress_shown(session.output, session.watch, so_far) as watch:
             outcome = await application.go_on(execution_id, watch=watch)
         session.output.data(outcome_data(outcome, session.output))
         session.output.show(*outcome_lines(outcome, session.output))

@@ -18,7 +18,7 @@ from console.cli.render.card import (
     open_question,
     whole_card,
 )
-from console.cli.render.live import progress_shown
+from console.cli.render.live import progress_shown, progress_so_far
 from console.cli.render.marks import icon
 from console.cli.render.outcome import outcome_data, outcome_lines
 from console.cli.render.values import action_line, words
@@ -102,7 +102,8 @@ def decide(
             output.show(session.say("approvals-more-needed", given=len(after.decisions), needed=after.card.quorum))
             return Exit.WAITING
         session.execution_id = str(before.card.execution_id)
-        with progress_shown(output, session.watch) as watch:
+        so_far = await progress_so_far(application, before.card.execution_id)
+        with progress_shown(output, session.watch, so_far) as watch:
             outcome = await application.go_on(before.card.execution_id, watch=watch)
         output.data({"card": card_data(after, output), "execution": outcome_data(outcome, output)})
         output.show(*outcome_lines(outcome, output))

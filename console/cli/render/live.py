@@ -14,10 +14,10 @@ from console.cli.output import Output
 from console.cli.render.branches import Branch, tree
 from console.cli.render.marks import icon, word
 from console.cli.words import seconds
-from console.ports import Watch
+from console.ports import Application, Watch
 from console.progress import LiveOrder, LiveStep, Progress
 from console.views import StepState
-from contracts import Event, OrderState
+from contracts import Event, ExecutionId, OrderState
 from runtime.texts import Say
 
 
@@ -61,13 +61,22 @@ def step_branch(step: LiveStep, now: datetime) -> Branch:
     return Branch(step.state.value, label, step.what, spent, children=tuple(order_branch(o, now) for o in unfinished))
 
 
+async def progress_so_far(application: Application, execution_id: ExecutionId) -> Progress:
+    """Return the picture of an execution as it stands, so that what comes next has its place in it."""
+    progress = Progress()
+    async for event in application.events(execution_id, after=0, follow=False):
+        progress.apply(event)
+    return progress
+
+
 @contextmanager
-def progress_shown(output: Output, also: Watch) -> Iterator[Watch]:
+def progress_shown(output: Output, also: Watch, progress: Progress | None = None) -> Iterator[Watch]:
     """Show progress while the block runs, by the events its watch is given; `also` sees them first.
 
-    On a terminal it is a tree, elsewhere a line for each thing that ends; both on standard error.
+    On a terminal it is a tree, elsewhere a line for each thing that ends; both on standard error. With `progress` it
+    goes on from that picture.
     """
-    progress = Progress()
+    progress = progress or Progress()
     if not output.notes.is_terminal or output.as_json:
         yield _in_lines(progress, output, also)
         return
