@@ -103,7 +103,7 @@ class BridgeWord(Contract):
     """From the entry."""
     slot_id: SlotId
     """From the allocation."""
-    fence: int = Field(ge=1)
+    fence: int = Field(ge=1, le=2**63 - 1, strict=True)
     """From the allocation; with another one it is refused."""
 
 

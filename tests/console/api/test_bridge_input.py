@@ -88,3 +88,20 @@ async def test_odd_words_are_refused_and_nothing_breaks(stall: Stall) -> None:
         if answer.status_code >= 400:
             told = answer.json()
             assert answer.headers["content-type"] == "application/problem+json" and told["code"], (path, body)
+
+
+@pytest.mark.parametrize("fence", [2**63, "1", 1.0, True])
+async def test_a_fence_that_is_no_stored_number_is_named(stall: Stall, fence: object) -> None:
+    said = {"session": "0" * 32, "slot_id": SOUND["slot_id"], "fence": fence}
+
+    answer = await stall.client().post(f"/nodes/{ULID}/orders/{ULID}/next", json=said)
+
+    assert (answer.status_code, "fence" in answer.text) == (422, True)
+
+
+async def test_the_largest_fence_is_no_fault(stall: Stall) -> None:
+    said = {"session": "0" * 32, "slot_id": SOUND["slot_id"], "fence": 2**63 - 1}
+
+    answer = await stall.client().post(f"/nodes/{ULID}/orders/{ULID}/next", json=said)
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "STALE_BRIDGE")
