@@ -85,17 +85,25 @@ class Entering:
 
 
 def require_session(round_: Round, runner: str, node_id: NodeId) -> None:
-    """Return when the session goes on; raise BridgeReplaced or SessionOver."""
+    """Return when the session goes on; raise BridgeReplaced or SessionOver.
+
+    Only the token of a node hears that it was registered anew; to others a node that is there is as one that is not.
+    """
     if any(each.name == runner for each in round_.runners):
         return
-    if any(each.node == node_id for each in round_.runners):
+    if any(each.name.rpartition("/")[0] == runner.rpartition("/")[0] for each in round_.runners):
         raise BridgeReplaced(
             f"{node_id} was registered anew, by another process or after a restart: this session is over. Stop, and do "
             "nothing more for its orders; they go on from the ledger.",
             node_id=node_id,
         )
-    raise SessionOver(
-        f"This session of {node_id} is over: it left, or gave no sign of life for too long. Register again; orders "
-        "that it had go on from the ledger.",
+    raise session_over(node_id)
+
+
+def session_over(node_id: NodeId) -> SessionOver:
+    """Return the error for a session that is not there; it says nothing of whether the node is."""
+    return SessionOver(
+        f"This session of {node_id} is over, or never was: the node left, gave no sign of life for too long, or is "
+        "none of this token. Register it; orders that it had go on from the ledger.",
         node_id=node_id,
     )

@@ -15,8 +15,8 @@ from cluster.control_plane import open_control_plane, standing
 from cluster.control_plane.rows import node_from
 from cluster.engines import Engines
 from cluster.foreign.board import Board
-from cluster.foreign.entering import Entering, Heard
-from cluster.foreign.errors import BeyondRights, SessionOver
+from cluster.foreign.entering import Entering, Heard, session_over
+from cluster.foreign.errors import BeyondRights
 from cluster.foreign.held import IN_HAND, Hand, runner_of
 from cluster.foreign.orders import Orders
 from cluster.foreign.rights import Rights
@@ -148,7 +148,7 @@ class BridgeGateway:
         query = select(cluster_nodes.c.facts).where(cluster_nodes.c.node == node_id)
         rows = await self._board.store.reader.rows(query)
         if not rows:
-            raise SessionOver(f"{node_id} is not registered, or left. Register it.", node_id=node_id)
+            raise session_over(node_id)
         return node_from(node_id, bytes(rows[0][0]))
 
 

@@ -12,7 +12,7 @@ import pytest
 from cluster import ControlPlane, EngineFactory, Node, open_control_plane
 from cluster.control_plane import Entered
 from cluster.foreign import Rights, open_foreign
-from cluster.foreign.errors import BridgeReplaced, StaleBridge
+from cluster.foreign.errors import BridgeReplaced, SessionOver, StaleBridge
 from contracts import (
     BridgeAsk,
     BridgeBeat,
@@ -181,6 +181,20 @@ async def test_of_two_that_are_the_same_node_the_later_one_is_it(world: World) -
         await world.beat(first)
     (again,) = await world.beat(second)
     assert (again.order.order_id, again.allocation.fence) == (given.order.order_id, given.allocation.fence + 1)
+
+
+async def test_another_token_is_not_told_whether_a_node_is_there(world: World) -> None:
+    entry, other = await world.enter(), Rights("01JB0000000000000000000THR", ("three-airports",), ("arm",))
+    told = []
+    for node_id in (entry.node_id, NodeId.new()):
+        with pytest.raises(SessionOver) as refused:
+            await world.gateway.beat(other, node_id, BridgeBeat(session=entry.session))
+        with pytest.raises(SessionOver) as left:
+            await world.gateway.leave(other, node_id, entry.session)
+        told += [each.value.message.replace(node_id, "it") for each in (refused, left)]
+
+    assert len(set(told)) == 1
+    assert await world.beat(entry) == ()
 
 
 async def test_a_beat_that_waits_hears_of_an_order_that_comes_meanwhile(world: World) -> None:
