@@ -31,6 +31,7 @@ from contracts import (
     CallId,
     CallKind,
     CallOutcome,
+    Json,
     OrderState,
     StatusReport,
     VerdictKind,
@@ -40,6 +41,7 @@ from runtime.engine.resume import open_view
 from runtime.errors import InvalidArguments
 from runtime.ledger.schema import cluster_calls, cluster_orders
 from runtime.ledger.transaction import Transaction
+from runtime.telemetry.redaction import redact
 
 VERDICT_S = 10.0
 """How long the answer to an intent waits for rules and the decisions of people to be looked up."""
@@ -170,7 +172,7 @@ class Orders:
             raise InvalidArguments(f"{said.call_id} is no look-up: it was done or failed, and is not `not_found`.")
         if row.stage not in (CallStage.ALLOWED, CallStage.ANSWERED):
             raise _settled(row)
-        move_call(transaction, self._board, said.call_id, CallMove.ANSWER, said.to_json())
+        move_call(transaction, self._board, said.call_id, CallMove.ANSWER, _without_secrets(said))
         return BridgeTaken(call_id=said.call_id, again=row.stage is CallStage.ANSWERED)
 
     async def _charge(self, hand: Hand) -> Charge:
@@ -240,6 +242,12 @@ def _is_of(row: CallRow, hand: Hand) -> bool:
     """Whether a call was laid into this hand."""
     was = row.order_id, row.runner, row.slot_id, row.fence
     return was == (hand.order_id, hand.runner, hand.slot_id, hand.fence)
+
+
+def _without_secrets(said: BridgeReceipt) -> dict[str, Json]:
+    """Return what is kept of a receipt: as events do, it holds no secret that is known; contents of files stay."""
+    told = said.to_json()
+    return {**told, **{name: redact(told.get(name)) for name in ("output", "message")}}
 
 
 def _require_readable(said: BridgeReceipt) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from cluster import ControlPlane, EngineFactory, Node, open_control_plane
 from cluster.control_plane import Entered
@@ -36,6 +38,7 @@ from runtime.capabilities.bridged import BridgeCalls, Offer
 from runtime.capabilities.placing import ASKS_FIRST, carries, serves
 from runtime.ledger.grip import StillHeld
 from runtime.ledger.port import Append, Lease, NewEvent
+from runtime.ledger.schema import cluster_calls
 from runtime.ledger.store import SqlStore
 from runtime.settings import ClusterSettings, SlotSettings
 from tests.fakes.clock import HandClock
@@ -100,7 +103,7 @@ class World:
         engines = PushingEngines(store)
         foreign = open_foreign(store, engines, clock, slot=SLOT, cluster=CLUSTER)
         engines.calls = foreign.calls
-        self.gateway, self.clock = foreign.gateway, clock
+        self.gateway, self.clock, self.store = foreign.gateway, clock, store
         node = Node(NodeId.new(), 1)
         self.plane: ControlPlane = open_control_plane(store, node, clock, slot=SLOT, cluster=CLUSTER)
 
@@ -149,6 +152,23 @@ async def test_an_order_goes_to_a_bridge_and_its_report_to_whoever_submitted_it(
     assert ended.report is not None and ended.report.output == {"done": "ü ∎"}
     (report,) = (await world.plane.look()).reports
     assert (report.order_id, report.state, len(report.evidence)) == (about, OrderState.DONE, 1)
+
+
+async def test_a_receipt_is_kept_without_the_secrets_in_it(world: World) -> None:
+    entry = await world.enter()
+    await world.submit()
+    (given,) = await world.beat(entry)
+    call, about = await world.call(entry, given), given.order.order_id
+    intent = BridgeIntent(**word(entry, given), call_id=call.call_id, arguments_sha256=call.arguments_sha256)
+    await world.gateway.intent(RIGHTS, entry.node_id, about, intent)
+    key = "sk-" + "a1b2c3d4" * 4
+    output = {"done": f"with {key}", "password": "hunter2hunter2"}
+    said = BridgeReceipt(**word(entry, given), call_id=call.call_id, outcome=CallOutcome.DONE, output=output)
+
+    await world.gateway.receipt(RIGHTS, entry.node_id, about, said)
+    kept = await world.store.reader.rows(select(cluster_calls.c.said).where(cluster_calls.c.call_id == call.call_id))
+
+    assert json.loads(bytes(kept[0][0]))["output"] == {"done": "with [redacted]", "password": "[redacted]"}
 
 
 async def test_an_order_that_is_not_taken_goes_back_and_one_that_is_lost_counts(world: World) -> None:
