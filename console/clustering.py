@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from cluster import Closed, open_control_plane
@@ -14,6 +14,7 @@ from console.system_user import system_user
 from console.views_cluster import ClusterNumbers, NodeRow, NodeState, OrderRow, PlaceState, SlotRow
 from contracts import ExecutionId, NodeId
 from governance.access import Principal
+from runtime.executor.states import FINISHED
 
 _CLOSED = {NodeState.OPEN: Closed.OPEN, NodeState.CORDONED: Closed.CORDONED, NodeState.DRAINING: Closed.DRAINING}
 
@@ -33,7 +34,12 @@ class Clustering:
         plane = await self._plane()
         found = [_order_row(each) for each in await plane.orders(limit, organisation=organisation)]
         told = await self._told_by_streams([each for each in found if each.organisation is None])
-        rows = [told.get(each.order_id, each) for each in found]
+        over = await self._over({str(each.execution_id) for each in found if each.state is PlaceState.LEFT})
+        rows = [
+            told.get(each.order_id, each)
+            for each in found
+            if each.state is not PlaceState.LEFT or str(each.execution_id) not in over
+        ]
         return [each for each in rows if organisation is None or each.organisation == organisation][:limit]
 
     async def slots(self) -> Sequence[SlotRow]:
@@ -87,6 +93,13 @@ class Clustering:
         settings = self._resources.settings
         store = await self._resources.store()
         return open_control_plane(store, None, self._resources.clock, slot=settings.slot, cluster=settings.cluster)
+
+    async def _over(self, executions: Collection[str]) -> set[str]:
+        """Return which of these executions have ended: nobody submits an order of theirs again."""
+        if not executions:
+            return set()
+        newest = await (await self._resources.store()).ledger.read_newest(*executions)
+        return {event.subject for event in newest if event.type == FINISHED}
 
     async def _told_by_streams(self, rows: Sequence[OrderRow]) -> dict[str, OrderRow]:
         """Return orders that went into their slots without the queue, with what their streams tell of them."""

@@ -11,8 +11,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from cluster import Node, open_control_plane
-from contracts import NodeId
+from contracts import ExecutionId, NodeId
 from runtime.clock import SystemClock
+from runtime.ledger.port import Append, NewEvent
 from runtime.settings import ClusterSettings, SlotSettings
 from tests.console.api.conftest import GOAL, Served
 from tests.fakes.orders import an_order
@@ -53,6 +54,25 @@ async def test_nodes_slots_and_orders_are_shown(busy: Served) -> None:
         ("three-airports", "running"), ("desk", "queued")
     ]  # fmt: skip
     assert listed["waiting"] == 1
+
+
+async def test_an_order_that_its_submitter_left_is_shown_until_its_execution_is_over(served: Served) -> None:
+    slot = SlotSettings(lease_s=600)
+    plane = open_control_plane(served.store, NODE, SystemClock(), slot=slot, cluster=ClusterSettings())  # type: ignore[arg-type]
+    await plane.beat(for_all=True, pulled_at=SystemClock().now())
+    await plane.enqueue(an_order(labels=("gpu",)))
+    left = an_order(execution_id=ExecutionId.new())
+    await plane.enqueue(left)
+    await plane.leave()
+
+    async def tell(version: int, kind: str) -> list[str]:
+        event = Append(str(left.execution_id), [NewEvent(kind)], version, left.organisation, "/test", left.execution_id)
+        await served.store.ledger.append(event)
+        rows = await served.application.cluster_orders(limit=9)
+        return [str(each.state) for each in rows if each.order_id == left.order_id]
+
+    assert await tell(0, "execution.started") == ["left"]
+    assert await tell(1, "execution.finished") == []
 
 
 async def test_whoever_is_of_one_organisation_sees_its_orders_only(busy: Served) -> None:
