@@ -267,7 +267,8 @@ def _unknown(hand: Hand, call_id: CallId) -> CallSettled:
 
 
 def _settled(row: CallRow) -> CallSettled:
+    stands = "in doubt" if row.closed else row.stage.name.lower()
     return CallSettled(
-        f"{row.call_id} is {row.stage.name.lower()}: nothing more is to be done or said about it. Ask what is next.",
-        call_id=row.call_id, stage=row.stage.name.lower(),
+        f"{row.call_id} is {stands}: nothing more is to be done or said about it. Ask what is next.",
+        call_id=row.call_id, stage=stands,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from cluster import ControlPlane, EngineFactory, Node, open_control_plane
 from cluster.control_plane import Entered
 from cluster.foreign import Rights, open_foreign
-from cluster.foreign.errors import BridgeReplaced, SessionOver, StaleBridge
+from cluster.foreign.errors import BridgeReplaced, CallSettled, SessionOver, StaleBridge
 from contracts import (
     BridgeAsk,
     BridgeBeat,
@@ -104,6 +104,7 @@ class World:
         foreign = open_foreign(store, engines, clock, slot=SLOT, cluster=CLUSTER)
         engines.calls = foreign.calls
         self.gateway, self.clock, self.store = foreign.gateway, clock, store
+        self.calls = foreign.calls
         node = Node(NodeId.new(), 1)
         self.plane: ControlPlane = open_control_plane(store, node, clock, slot=SLOT, cluster=CLUSTER)
 
@@ -169,6 +170,27 @@ async def test_a_receipt_is_kept_without_the_secrets_in_it(world: World) -> None
     kept = await world.store.reader.rows(select(cluster_calls.c.said).where(cluster_calls.c.call_id == call.call_id))
 
     assert json.loads(bytes(kept[0][0]))["output"] == {"done": "with [redacted]", "password": "[redacted]"}
+
+
+async def test_no_leave_is_told_of_a_call_any_more_once_it_is_asked_whether_it_happened(world: World) -> None:
+    entry = await world.enter()
+    await world.submit()
+    (given,) = await world.beat(entry)
+    call, about = await world.call(entry, given), given.order.order_id
+    intent = BridgeIntent(**word(entry, given), call_id=call.call_id, arguments_sha256=call.arguments_sha256)
+    first = await world.gateway.intent(RIGHTS, entry.node_id, about, intent)
+    asking = asyncio.create_task(world.calls.leave_over(about, call.key))
+    world.clock.advance(SLOT.lease_s - 1)
+    again = await world.gateway.intent(RIGHTS, entry.node_id, about, intent)  # it runs five seconds from now
+    world.clock.advance(2)
+    await world.beat(entry, holding=(about,))
+    assert not asking.done()
+
+    world.clock.advance(SLOT.lease_s - 1)
+    await asyncio.wait_for(asking, 30)
+    with pytest.raises(CallSettled, match="in doubt"):
+        await world.gateway.intent(RIGHTS, entry.node_id, about, intent)
+    assert first.verdict is again.verdict is VerdictKind.ALLOWED
 
 
 async def test_an_order_that_is_not_taken_goes_back_and_one_that_is_lost_counts(world: World) -> None:
