@@ -63,7 +63,7 @@ async def test_a_session_is_of_no_use_with_another_token(stall: Stall) -> None:
     call = await word.call()
     arm.client = stall.client(other)
 
-    assert (await arm.post(f"{arm.path}/beat", expect=409, session=arm.session))["code"] == "BRIDGE_REPLACED"
+    assert (await arm.post(f"{arm.path}/beat", expect=409, session=arm.session))["code"] == "SESSION_OVER"
     assert (await word.say("next", expect=409))["code"] == "STALE_BRIDGE"
     assert (await word.done(call, {"n": 1}, expect=409))["code"] == "STALE_BRIDGE"
     arm.client = stall.client()
