@@ -56,7 +56,7 @@ from runtime.settings import SlotSettings
 
 async def main():
     slot = await RlimitsDriver(SlotSettings()).open(pathlib.Path({str(tmp_path / "slot-1")!r}))
-    await slot.run_python("import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(60)")
+    await slot.run_python("import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(600)")
 
 asyncio.run(main())
 """
