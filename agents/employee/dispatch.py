@@ -24,7 +24,7 @@ from contracts import (
     Text,
     Tier,
 )
-from runtime.capabilities.placing import labels_for
+from runtime.capabilities.placing import labels_for, torn_between
 from runtime.capabilities.port import CapabilitySpec
 from runtime.clock import Clock
 from runtime.engine.check_tools import tools_of
@@ -98,6 +98,7 @@ class Dispatcher:
             self._require_rights(order)
             if order.tier is Tier.EXECUTION:  # an employee of the cognitive tier looks at its own plan
                 plan(order, self._staff, order.employee, settings=self._settings)
+                self._require_one_place(order)
         except CapabilityFailed as error:
             return StatusReport(order_id=order.order_id, state=OrderState.FAILED, error=error.problem())
         if order.tier is Tier.EXECUTION:
@@ -111,6 +112,17 @@ class Dispatcher:
         for use in self._called(order.plan):
             self._capability(employee, use)
 
+    def _require_one_place(self, order: TaskOrder) -> None:
+        """Return when one slot can hold all that the order calls; `silicon check` finds it in plans of the folder."""
+        torn = torn_between(self._used(order.plan))
+        if torn is not None:
+            inside, outside = (", ".join(names) for names in torn)
+            raise InvalidArguments(
+                f"The order for {order.employee} calls {inside}, which needs a sandbox, and {outside}, which a bridge "
+                "carries out without one: no node can take it. Make two orders of it, for example two skills.",
+                sandboxed=list[Json](torn[0]), bridged=list[Json](torn[1]),
+            )  # fmt: skip
+
     def _called(self, plan: PlanDefinition) -> Iterator[Name]:
         """Yield the capabilities that whoever has the plan calls: in steps, branches, and other ways to do them."""
         return (use for use in _uses(plan) if use in self._specs)
@@ -123,11 +135,13 @@ class Dispatcher:
 
     def _labels(self, plan: PlanDefinition, organisation: Name) -> tuple[str, ...]:
         """Return the labels a node must have for every step of the plan, and for what takes steps back."""
-        forms = [form for own in plan.all_steps() for form in forms_of(own)]
-        used = [self._specs[use] for use in self._called(plan)]
-        backs = [form.compensate.use for form in forms if form.compensate is not None]
-        used += [self._specs[use] for use in backs if use in self._specs]
-        return labels_for(organisation, used, [form.effect for form in forms if form.effect is not None])
+        effects = [form.effect for own in plan.all_steps() for form in forms_of(own) if form.effect is not None]
+        return labels_for(organisation, self._used(plan), effects)
+
+    def _used(self, plan: PlanDefinition) -> Sequence[CapabilitySpec]:
+        """Return what the plan calls, and what takes its steps back."""
+        backs = [step.compensate.use for step in plan.all_steps() if step.compensate is not None]
+        return [self._specs[use] for use in (*self._called(plan), *backs) if use in self._specs]
 
     def _needs(self, plan: PlanDefinition) -> tuple[str, ...]:
         """Return what a node's sandbox must hold for every step of the plan; one slot does them all."""

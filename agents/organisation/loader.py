@@ -12,6 +12,7 @@ from agents.organisation.check_people import people_faults
 from agents.organisation.check_resources import resource_faults
 from agents.organisation.check_signals import signal_faults
 from agents.organisation.check_skills import skill_faults
+from agents.organisation.check_slots import slot_faults
 from agents.organisation.check_values import value_faults
 from agents.organisation.draft import Draft
 from agents.organisation.fault import Fault, Report
@@ -157,6 +158,7 @@ def _report(draft: Draft, tree_depth: int | None) -> Report:
     faults += connection_faults(draft)
     faults += signal_faults(draft)
     faults += skill_faults(draft)
+    faults += slot_faults(draft)
     faults += resource_faults(draft)
     faults += value_faults(draft)
     return Report.of(draft.folder, faults)

@@ -29,6 +29,7 @@ WRITE = CapabilitySpec(
     gives={"path": "string", "size": "integer", "sha256": "string"},
     effect=Effect.IDEMPOTENT,
     tier=Tier.EXECUTION,
+    sandboxed=True,
 )
 READ = CapabilitySpec(
     name="files.read",
@@ -37,6 +38,7 @@ READ = CapabilitySpec(
     parameters={"path": _PATH},
     gives={"path": "string", "text": "string", "size": "integer", "sha256": "string"},
     tier=Tier.EXECUTION,
+    sandboxed=True,
 )
 LIST = CapabilitySpec(
     name="files.list",
@@ -45,6 +47,7 @@ LIST = CapabilitySpec(
     parameters={},
     gives={"files": "array", "n": "integer"},
     tier=Tier.EXECUTION,
+    sandboxed=True,
 )
 
 

@@ -27,6 +27,18 @@ def carried_by(labels: Iterable[str]) -> frozenset[str]:
     return frozenset(label.removeprefix(_CARRIES) for label in labels if label.startswith(_CARRIES))
 
 
+def torn_between(used: Iterable[CapabilitySpec]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """Return what of it needs a sandbox and what bridges carry out, by name, where it is some of both.
+
+    One order has one slot: that of a bridge has no sandbox, and no other node carries out what a bridge does. So no
+    node can take an order that calls both.
+    """
+    used = tuple(used)
+    inside = tuple(dict.fromkeys(spec.name for spec in used if spec.sandboxed))
+    outside = tuple(dict.fromkeys(spec.name for spec in used if spec.kind == BRIDGED))
+    return (inside, outside) if inside and outside else None
+
+
 def serves(organisation: str) -> str:
     """Return the label of a node whose bridge may work for the organisation."""
     return f"serves:{organisation}"

@@ -38,6 +38,8 @@ class CapabilitySpec:
     """Labels a node must have."""
     needs: tuple[str, ...] = ()
     """Limits that the slot's sandbox must hold, by the names that stand in `cannot_enforce`, such as `network`."""
+    sandboxed: bool = False
+    """Whether a call needs the sandbox of its slot, its folder or what runs in it; a slot at a bridge has none."""
     timeout_s: float | None = None
     """Seconds for one call, unless the step says otherwise; absent means the setting `engine.step_timeout_s`."""
     can_look_up: bool = False

@@ -34,6 +34,7 @@ SPEC = CapabilitySpec(
     gives={"result": "any"},
     effect=Effect.READ,
     tier=Tier.EXECUTION,
+    sandboxed=True,
     timeout_s=SlotSettings().wall_s + TO_TELL_S,
     resources=("script",),
     open_arguments=True,

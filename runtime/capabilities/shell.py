@@ -44,6 +44,7 @@ SPEC = CapabilitySpec(
     gives={"exit_code": "integer", "stdout": "string", "stderr": "string"},
     effect=Effect.READ,
     tier=Tier.EXECUTION,
+    sandboxed=True,
     needs=("network",),  # what it can reach it can change, and then it would be no `read`
     timeout_s=SlotSettings().wall_s + TO_TELL_S,
     resources=("command",),

@@ -52,6 +52,7 @@ def _spec(
         gives=gives,
         effect=effect,
         tier=Tier.EXECUTION,
+        sandboxed=True,
         labels=(LABEL,),
         needs=("network",),
         timeout_s=BrowserSettings().timeout_s + SPARE_S,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from agents.employee.dispatch import Dispatcher
 from agents.employee.report import SPEC
 from contracts import Alternative, Effect, Json, PlanDefinition, Step, TaskOrder, Tier, Workspace
 from runtime.bindings import resolve
+from runtime.capabilities.placing import BRIDGED
 from runtime.capabilities.port import CapabilitySpec
 from runtime.errors import InvalidArguments, NotFound, PermissionRefused
 from tests.agents.employee.staff import (
@@ -72,6 +74,25 @@ async def test_an_order_in_a_slot_wants_of_a_node_what_every_step_of_its_plan_wa
 
     assert cluster.orders[0].labels == ("own", "browser", "data")
     assert cluster.orders[0].needs == ("network",)
+
+
+@pytest.mark.anyio
+async def test_an_order_for_a_sandbox_and_a_bridge_at_once_is_refused_before_it_is_queued() -> None:
+    known = {
+        "python": spec("python", Tier.EXECUTION, sandboxed=True),
+        "arm.push": replace(spec("arm.push", Tier.EXECUTION), kind=BRIDGED),
+    }
+    plan = PlanDefinition(steps=(Step(id="push", use="arm.push"), Step(id="think", use="python")))
+    staff = FakeStaff(FakeNode("head", can=tuple(known)), {})
+    cluster = Recorder()
+    given = order().model_copy(update={"employee": "head", "plan": plan, "tier": Tier.EXECUTION})
+
+    handing = Dispatcher(staff, specs=known, workforce=Recorder(), cluster=cluster, store=NO_STORE, clock=FakeClock())
+    report = await handing.carry_out(given)
+
+    assert cluster.orders == []
+    assert report.error is not None
+    assert report.error.facts == {"sandboxed": ["python"], "bridged": ["arm.push"]}
 
 
 def test_values_that_hold_braces_are_not_bound_again() -> None:

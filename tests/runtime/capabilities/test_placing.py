@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from contracts import Effect
+from runtime.capabilities.builtin import builtin_specs
 from runtime.capabilities.connections import read_connection
-from runtime.capabilities.placing import ASKS_FIRST, carried_by, labels_for
+from runtime.capabilities.placing import ASKS_FIRST, carried_by, labels_for, torn_between
 from runtime.capabilities.specs import connection_specs
 
 OPERATIONS = {effect.value: {"effect": effect.value} for effect in Effect}
@@ -29,3 +30,12 @@ def test_any_other_effect_wants_a_bridge_that_asks_first(effect: Effect) -> None
 
 def test_without_bridges_nothing_is_added() -> None:
     assert labels_for("stall", [], [Effect.WRITE]) == ()
+
+
+def test_what_needs_a_sandbox_is_told_apart_from_what_bridges_carry_out() -> None:
+    inside = [spec for spec in builtin_specs() if spec.sandboxed]
+
+    assert {spec.name.partition(".")[0] for spec in inside} == {"python", "shell", "files", "browser"}
+    assert torn_between([*inside[:1], SPECS["read"], SPECS["read"]]) == ((inside[0].name,), ("arm.read",))
+    assert torn_between(inside) is None
+    assert torn_between(SPECS.values()) is None
