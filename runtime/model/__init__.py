@@ -1,6 +1,7 @@
-"""Models: what the engine will ask of one, and what it says while none is configured."""
+"""Models: what the engine asks of one, and what it says while none is configured."""
 
-from runtime.model.port import Model, ModelAnswer, ModelRequest, ToolCall
+from runtime.model.port import Ending, Model, ModelAnswer, ModelRequest, ToolCall
+from runtime.model.profile import Calling, Profile
 from runtime.model.required import model_required
 
-__all__ = ["Model", "ModelAnswer", "ModelRequest", "ToolCall", "model_required"]
+__all__ = ["Calling", "Ending", "Model", "ModelAnswer", "ModelRequest", "Profile", "ToolCall", "model_required"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from enum import StrEnum
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from contracts import Json, Usage
 
@@ -28,6 +29,35 @@ class ModelRequest:
     """Which model of the settings: `reason`, …"""
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[Mapping[str, Any]] = ()
+    """Declarations in the form of the protocol, under our own names and schemas; the client makes them fit."""
+    must_call: Literal["", "any"] | str = ""
+    """The tool that has to be called; `any` for one of them, empty where words will do. It is asked for, and whoever
+    reads the answer looks whether it was done: endpoints accept it and pass over it."""
+    output: Mapping[str, Any] | None = None
+    """JSON Schema of the object that words have to be, where it is declared and there are no tools."""
+    most_tokens: int | None = None
+    """Tokens of the answer at most; None leaves it to the setting `model.most_tokens`."""
+    temperature: float | None = None
+    """None leaves it to the endpoint."""
+
+
+class Ending(StrEnum):
+    """How an answer ended: told by the endpoint, or seen from what came."""
+
+    DONE = "done"
+    """Calls or words, complete."""
+    LENGTH = "length"
+    """Cut at the limit of tokens: what it holds is not whole, and no call of it is made."""
+    FILTERED = "filtered"
+    """Held back by a filter of the endpoint."""
+    REFUSED = "refused"
+    """The model says that it does not want to."""
+    REASONING_ONLY = "reasoning_only"
+    """It thought, and said nothing."""
+    EMPTY = "empty"
+    """There is nothing in it."""
+    BROKEN_OFF = "broken_off"
+    """The stream ended before the answer did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +69,8 @@ class ModelAnswer:
     usage: Usage = field(default_factory=Usage)
     facts: Mapping[str, Json] = field(default_factory=dict)
     """What else the endpoint said (model, reason for the end, …): kept, and used for nothing."""
+    ending: Ending = Ending.DONE
+    """Anything but `done` carries no call."""
 
 
 @runtime_checkable
