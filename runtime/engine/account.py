@@ -45,12 +45,13 @@ class Account:
     """The budget of one order while it is being carried out.
 
     Args:
-        stopping: whether nothing may begin any more, so that nobody goes on waiting for what others return.
+        stopping: whether nothing may begin any more where this step stands, so that it does not go on waiting for what
+            others return.
         promised: what the plan keeps for steps that have not begun, apart from the step that asks.
     """
 
     def __init__(
-        self, budget: Budget, view: OrderView, *, flow: Flow, stopping: Callable[[], bool],
+        self, budget: Budget, view: OrderView, *, flow: Flow, stopping: Callable[[str], bool],
         promised: Callable[[str], Amounts],
     ) -> None:  # fmt: skip
         self.budget = budget
@@ -94,7 +95,7 @@ class Account:
         held = self._of(unit)
         needed, had = _sum(parts.values()), _sum(held.parts.get(what, NONE) for what in parts)
         while (lacking := self._lacking(needed, had)) is not None:  # nobody else may take meanwhile what it had
-            await self._returned(held, lacking, needed[lacking], self.free(lacking) + had.get(lacking, _ZERO))
+            await self._returned(unit, lacking, needed[lacking], self.free(lacking) + had.get(lacking, _ZERO))
         for what, amounts in parts.items():
             self._set(held, what, amounts)
         held.resting = False
@@ -111,8 +112,12 @@ class Account:
             self._set(held, what, None)
             self.wake()
 
-    def end(self, unit: Unit) -> None:
-        """Return everything that the unit set aside, apart from what its events say is still out."""
+    def end(self, unit: Unit, *, comes_back: bool = False) -> None:
+        """Return everything that the unit set aside, apart from what its events say is still out.
+
+        Args:
+            comes_back: that is returned too before long, by whoever ends the unit again, so that others wait for it.
+        """
         if not self.limits:
             return
         self._due.discard((unit.step, unit.index))
@@ -121,16 +126,16 @@ class Account:
             self._set(held, what, None)  # type: ignore[arg-type]
         for what, amounts in self._out(unit).items():
             held = self._of(unit)
-            held.resting = True
+            held.resting = not comes_back
             self._set(held, what, amounts)
         self.wake()
 
-    def passed_over(self, steps: Iterable[str], index: int | None) -> None:
-        """Let nobody wait any more for what of these steps, or this repetition of them, is not gone on with now."""
+    def passed_over(self, steps: Iterable[str], index: int | None, *, comes_back: bool = False) -> None:
+        """End what of these steps, or of this repetition of them, is not gone on with now."""
         if self._due:
             names = set(steps)
             for key in [key for key in self._due if key[0] in names and index in (None, key[1])]:
-                self.end(self._view.units[key])
+                self.end(self._view.units[key], comes_back=comes_back)
 
     def wake(self) -> None:
         """Let everybody who waits look again."""
@@ -159,7 +164,7 @@ class Account:
             lacking = next((limit for limit, some in granted.items() if some < least[limit]), None)
             if lacking is None:
                 break
-            await self._returned(held, lacking, least[lacking], granted[lacking])
+            await self._returned(unit, lacking, least[lacking], granted[lacking])
         self._set(held, BELOW, {limit: some + unsettled.get(limit, _ZERO) for limit, some in granted.items()})
         held.resting = False
         return granted
@@ -179,9 +184,10 @@ class Account:
         limited = ((limit, some - had.get(limit, _ZERO)) for limit, some in needed.items() if limit in self.limits)
         return next((limit for limit, some in limited if self.free(limit) < some), None)
 
-    async def _returned(self, own: _Held, limit: Limit, needed: Decimal, free: Decimal) -> None:
+    async def _returned(self, unit: Unit, limit: Limit, needed: Decimal, free: Decimal) -> None:
         """Wait until something of the limit may have been returned; raise BudgetExceeded when nobody will."""
-        if self._stopping():
+        own = self._of(unit)
+        if self._stopping(unit.step):
             raise Stop
         if not any(other.of(limit) for other in self._held.values() if not other.resting and other is not own):
             raise exceeded(self.budget, self._view.usage, limit, needed=needed, free=free)
@@ -191,7 +197,7 @@ class Account:
         told = asyncio.get_running_loop().create_future()
         self._waiting.append(told)
         await told
-        if self._stopping():
+        if self._stopping(unit.step):
             raise Stop
 
     def _go_on(self, unit: Unit) -> None:

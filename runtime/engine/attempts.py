@@ -41,18 +41,18 @@ async def run_unit(run: Run, step: Step, scope: Scope) -> Outcome:
     """Carry out one unit within the budget; every failed attempt is in the ledger before the next one begins."""
     unit = run.view.unit(step.id, scope.index)
     if run.stopping:
-        run.account.end(unit)
+        run.end(unit)
         return Outcome(End.STOPPED)
     try:
         enforce_deadline(run.order.deadline, run.clock.now())
         if run.account.limits and step.mode is not StepMode.EMPLOYEE:
             await run.account.take(unit, needed_for(run, form_of(step, unit)))
     except BudgetExceeded as error:
-        run.account.end(unit)
+        run.end(unit)
         run.close()
         return Outcome(End.LIMIT, problem=error.problem())
     except Stop:
-        run.account.end(unit)
+        run.end(unit)
         return Outcome(End.STOPPED)
     try:
         with working_on(step=step.id if scope.index is None else f"{step.id}[{scope.index}]"):
@@ -61,7 +61,7 @@ async def run_unit(run: Run, step: Step, scope: Scope) -> Outcome:
     except Stop:
         return Outcome(End.STOPPED)
     finally:
-        run.account.end(unit)
+        run.end(unit)
 
 
 async def _until_settled(run: Run, step: Step, scope: Scope) -> Outcome:

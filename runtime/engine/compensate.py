@@ -102,7 +102,7 @@ async def take_out(run: Run, branch: Step, index: int | None) -> Outcome:
             spent = await spent_by(run, unit)
             event = failed(run.step(unit.step), unit.index, problem, final=True, usage=spent and spent.to_json())
             await run.journal.write(event)
-            run.account.end(unit)
+        run.account.end(unit)  # what waits for people is not waited for by others
     return Outcome(End.WAITING) if asked else Outcome(End.FAILED, problem=own.problem)
 
 

@@ -115,6 +115,10 @@ class Run:
         """Whether no unit may begin."""
         return self.closing or self.cancelled()
 
+    def end(self, unit: Unit) -> None:
+        """Return what the unit set aside; of a branch that was cancelled, the rest comes back when it is taken out."""
+        self.account.end(unit, comes_back=self.cancelled())
+
     def slow_down(self, problem: Problem) -> list[NewEvent]:
         """Let fewer steps of the plan be in progress after a failed attempt.
 

@@ -104,6 +104,8 @@ async def _within_grants(run: Run, step: Step, unit: Unit, child: TaskOrder) -> 
         try:
             budget = await more(run, step, unit, report, before=before)
         except (BudgetExceeded, Stop):  # there is nothing more for it: it ended as its report says
+            if run.cancelled():
+                raise Stop from None
             return report
         if budget is None:
             return report

@@ -203,8 +203,8 @@ class Engine:
         if pinned is not order:
             pinned = pinned.model_copy(update={"budget": order.budget, "deadline": order.deadline})
         account = Account(
-            order.budget, view, flow=flow, stopping=lambda: flow.closing or self._is_cancelled(order),
-            promised=partial(promised, pinned.plan, view),
+            order.budget, view, flow=flow, promised=partial(promised, pinned.plan, view),
+            stopping=lambda step: flow.closing or self._is_cancelled(order, journal.branches.get(step, order.branch)),
         )  # fmt: skip
         return Run(
             order=pinned, view=view, journal=journal, store=self._store, router=self._router, gate=self._gate,
@@ -215,8 +215,8 @@ class Engine:
             known=self._known,
         )  # fmt: skip
 
-    def _is_cancelled(self, order: TaskOrder) -> bool:
-        return self._cancelled() or is_in(order.branch, self._cancelled_branches())
+    def _is_cancelled(self, order: TaskOrder, branch: str | None = None) -> bool:
+        return self._cancelled() or is_in(order.branch if branch is None else branch, self._cancelled_branches())
 
     def _what_was_cancelled(self, order: TaskOrder) -> str:
         around = (each for each in self._cancelled_branches() if is_in(order.branch, {each}))

@@ -26,7 +26,8 @@ async def settle_step(run: Run, step: Step, scope: Scope) -> Outcome:
     try:
         return await _settled(run, step, scope)
     finally:
-        run.account.passed_over((part.id for part in steps_in(step)), scope.index)
+        parts = (part.id for part in steps_in(step))
+        run.account.passed_over(parts, scope.index, comes_back=run.cancelled())
 
 
 async def _settled(run: Run, step: Step, scope: Scope) -> Outcome:
