@@ -21,6 +21,10 @@ KEPT = timedelta(hours=1)
 REPORTS_KEPT = timedelta(days=1)
 """How long a report waits for whoever submitted the order to come back; the order's stream tells it for ever."""
 
+CALLS_KEPT = timedelta(days=1)
+"""How long a call is kept that was laid before a bridge, so that one whose answer was lost can still be told. Its
+arguments go as soon as nobody is told any more to carry it out."""
+
 
 class Registry:
     """The jobs about nodes."""
@@ -85,3 +89,4 @@ class Registry:
     def _forget_old(self, transaction: Transaction, now: datetime) -> None:
         transaction.run(self._sql.forget_nodes, time_to_number(now - KEPT))
         transaction.run(self._sql.forget_reports, time_to_number(now - REPORTS_KEPT))
+        transaction.run(self._sql.forget_calls, time_to_number(now - CALLS_KEPT))

@@ -19,6 +19,7 @@ from sqlalchemy import (
 
 from cluster.control_plane.stages import Stage
 from runtime.ledger.leases import RELEASED
+from runtime.ledger.schema import cluster_calls as calls
 from runtime.ledger.schema import cluster_nodes as nodes
 from runtime.ledger.schema import cluster_orders as orders
 from runtime.ledger.schema import cluster_runners as runners
@@ -162,6 +163,8 @@ class Statements:
             .values(stage=_STAGE["QUEUED"]),
             "s",
         )
+
+        self.forget_calls = made(delete(calls).where(calls.c.since < bindparam("since")), "since")
 
         self.turn = made(select(turns.c.turn, turns.c.execution_id).where(turns.c.name == bindparam("n")), "n")
         self.put_turn = made(insert(turns), *turns.columns.keys())

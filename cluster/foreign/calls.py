@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from cluster.control_plane.registry import CALLS_KEPT
 from cluster.control_plane.rows import InHand
 from cluster.control_plane.stages import Stage
 from cluster.foreign.board import Board
-from cluster.foreign.held import held_as, is_foreign, lease_of
+from cluster.foreign.held import IN_HAND, held_as, is_foreign, lease_of
 from cluster.foreign.rows import CallRow, call_to, key_of, leave_to
 from cluster.foreign.stages import BEGUN, ENDED, OPEN, CallMove, CallStage, call_after
 from contracts import BridgeCall, BridgeReceipt, CallId, CallKind, CardId, Effect, Json, NodeId, OrderId, QuestionId
@@ -18,9 +19,6 @@ from runtime.capabilities.placing import ASKS_FIRST, carried_by
 from runtime.errors import CapabilityFailed, StaleWriter
 from runtime.ledger.rows import time_to_number
 from runtime.ledger.transaction import Transaction
-
-KEPT = timedelta(days=1)
-"""How long a call is kept, so that a bridge whose answer was lost can still be told."""
 
 
 class SqlBridgeCalls:
@@ -57,6 +55,7 @@ class SqlBridgeCalls:
             until = max((each for row in rows if (each := row.runs_until(now))), default=None)
             for row in rows if until is None else ():
                 transaction.run(self._board.calls.move, int(row.stage), leave_to(None, closed=True), row.call_id)
+                _erase(transaction, self._board, row)
             return until
 
         while (until := await self._board.write(close)) is not None:
@@ -87,7 +86,7 @@ class SqlBridgeCalls:
                 same = was == (*held_as(order), offer.kind, digest)
                 if same:
                     return row
-                transaction.run(self._board.calls.move, int(CallStage.WITHDRAWN), None, row.call_id)
+                move_call(transaction, self._board, row.call_id, CallMove.WITHDRAW, {})
         self._require_able(transaction, order, offer)
         call = BridgeCall(
             call_id=CallId.new(), order_id=offer.order_id, step=offer.step, kind=offer.kind,
@@ -95,7 +94,7 @@ class SqlBridgeCalls:
             arguments_sha256=digest, key=offer.key, within_s=offer.within_s,
         )  # fmt: skip
         stage = CallStage.OFFERED if offer.ask_first else CallStage.ALLOWED
-        transaction.run(self._board.calls.forget, time_to_number(now - KEPT))
+        transaction.run(self._board.sql.forget_calls, time_to_number(now - CALLS_KEPT))
         transaction.run(
             self._board.calls.put, call.call_id, offer.order_id, key_of(offer.key), order.fence, int(stage),
             time_to_number(now), call_to(call, NodeId(order.node), order.runner, held_as(order)[0]),
@@ -142,6 +141,8 @@ class _Handed:
         if row.stage is not CallStage.ANSWERED:
             what = f"{row.call.capability} is not carried out: the call was taken back before the bridge had leave."
             raise CapabilityFailed(what, use=row.call.capability, happened="no")
+        if not row.said:
+            raise StaleWriter(f"The stay is over in which the receipt of {self.call_id} came.", call_id=self.call_id)
         return BridgeReceipt.read(row.said)
 
     async def allow(self) -> None:
@@ -197,4 +198,32 @@ def move_call(
         stage = CallStage.WITHDRAWN  # it changes nothing, whether it is still done or not
     if stage is not None:
         transaction.run(board.calls.move, int(stage), to_bytes(dict(said)) if said else None, call_id)
+        if stage in ENDED:
+            _erase(transaction, board, row)
     return row
+
+
+async def erase_stale(board: Board, order_id: OrderId) -> None:
+    """Erase arguments and receipts of calls that no bridge may say anything about any more: their stay is over.
+
+    Nobody is told to carry such a call out. What came of it stands in the ledger, or is found out by its key or asked
+    of a person: a receipt counts only while the stay goes on in which it came.
+    """
+
+    def erase(transaction: Transaction, now: datetime) -> None:
+        order = board.round(transaction).find(order_id)
+        in_hand = order is not None and order.stage in IN_HAND and lease_of(transaction, order, now) is not None
+        stay = held_as(order) if order is not None and in_hand else None
+        for row in map(CallRow.from_row, transaction.all(board.calls.of_order, order_id)):
+            if row.stay != stay:
+                _erase(transaction, board, row)
+                if row.stage is CallStage.ANSWERED:
+                    transaction.run(board.calls.move, int(row.stage), None, row.call_id)
+
+    await board.write(erase)
+
+
+def _erase(transaction: Transaction, board: Board, row: CallRow) -> None:
+    """Take the arguments out of the row: what is asked later about the call is answered by their hash."""
+    if row.call.arguments:
+        transaction.run(board.calls.erase, row.without_arguments(), row.call_id)

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 from cluster.control_plane import ControlPlane
 from cluster.control_plane.stages import Stage
 from cluster.foreign.board import Board
-from cluster.foreign.calls import move_call, read_call
+from cluster.foreign.calls import erase_stale, move_call, read_call
 from cluster.foreign.errors import CallSettled, StaleBridge
 from cluster.foreign.held import Charge, Hand, require_held
 from cluster.foreign.rows import CallRow, leave_to
@@ -135,7 +135,7 @@ class Orders:
         charge = await self._charge(hand)
         await self._stewards.stop(hand.order_id)
         await self._plane.give_back(hand.order_id, charge.held)
-        self._board.ring()
+        await erase_stale(self._board, hand.order_id)
 
     def _ask(self, transaction: Transaction, now: datetime, hand: Hand, said: BridgeIntent) -> CallRow:
         row = read_call(transaction, self._board, said.call_id)
@@ -209,8 +209,8 @@ class Orders:
 
     async def _to_do(self, hand: Hand, skip: Sequence[CallId]) -> CallRow | None:
         """Return the oldest call of the order that the bridge is to go on with."""
-        rows = await self._calls(hand)
-        return next((row for row in rows if row.stage in _TO_DO and row.call_id not in skip), None)
+        rows = [row for row in await self._calls(hand) if row.stage in _TO_DO and not row.closed]
+        return next((row for row in rows if row.call_id not in skip), None)
 
     async def _calls(self, hand: Hand) -> list[CallRow]:
         """Return the calls that were laid into this hand, oldest first."""

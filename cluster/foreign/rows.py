@@ -9,7 +9,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any, Self
 
-from sqlalchemy import ClauseElement, Dialect, bindparam, delete, insert, select, update
+from sqlalchemy import ClauseElement, Dialect, bindparam, insert, select, update
 
 from cluster.foreign.stages import CallStage
 from contracts import BridgeCall, CallId, Json, NodeId, OrderId, SlotId
@@ -54,6 +54,11 @@ class CallRow:
         """Whether no more leave is told of it, because somebody found out, or asked, whether it happened."""
         return self.stage is CallStage.ALLOWED and self.said.get("closed") is True
 
+    def without_arguments(self) -> bytes:
+        """Return what is stored of it once nobody is told any more what to do: their hash stays, they do not."""
+        call = self.call.model_copy(update={"arguments": {}})
+        return call_to(call, self.node_id, self.runner, self.slot_id)
+
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Self:
         """Return what a row says."""
@@ -96,9 +101,10 @@ class CallStatements:
             .order_by(calls.c.since, calls.c.call_id),
             "o", "k",
         )  # fmt: skip
+        self.of_order = made(select(*columns).where(calls.c.order_id == bindparam("o")), "o")
         names = ("call_id", "order_id", "key_sha256", "fence", "stage", "since", "call")
         self.put = made(insert(calls).values({name: bindparam(name) for name in names}).inline(), *names)
         self.move = made(
             update(calls).where(one).values(stage=bindparam("stage"), said=bindparam("said")), "stage", "said", "c"
         )
-        self.forget = made(delete(calls).where(calls.c.since < bindparam("since")), "since")
+        self.erase = made(update(calls).where(one).values(call=bindparam("call")), "call", "c")

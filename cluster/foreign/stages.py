@@ -50,7 +50,7 @@ OPEN = (CallStage.OFFERED, CallStage.ASKED)
 BEGUN = (CallStage.ALLOWED, CallStage.ANSWERED)
 """A call that may have happened."""
 ENDED = (CallStage.ANSWERED, CallStage.CARD, CallStage.REFUSED, CallStage.WITHDRAWN)
-"""A call about which nothing more is said."""
+"""A call about which nothing more is said; nobody needs its arguments any more."""
 
 
 def call_after(stage: CallStage, move: CallMove) -> CallStage | None:

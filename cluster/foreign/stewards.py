@@ -17,6 +17,7 @@ from cluster.engines import EngineFactory, Engines
 from cluster.evidence import with_evidence
 from cluster.for_others import for_others
 from cluster.foreign.board import Board
+from cluster.foreign.calls import erase_stale
 from cluster.foreign.held import Charge
 from cluster.slot import HeldSlot
 from contracts import OrderId, StatusReport
@@ -97,7 +98,7 @@ class Stewards:
             _log.exception("%s is left to others", order_id)
         finally:
             await _end([work, keeping])
-            await asyncio.shield(self._let_go(lease))
+            await asyncio.shield(self._let_go(order_id, lease))
 
     async def _work(self, charge: Charge) -> None:
         order, held = charge.order, charge.held
@@ -148,8 +149,9 @@ class Stewards:
         rows = await self._board.store.reader.rows(query)
         return bool(rows) and rows[0][0] == Closed.DRAINING
 
-    async def _let_go(self, lease: Lease) -> None:
+    async def _let_go(self, order_id: OrderId, lease: Lease) -> None:
         try:
+            await erase_stale(self._board, order_id)
             await self._board.store.leases.release(lease)
         except LedgerError as error:
             _log.info("%s runs out by itself: %s", lease.name, error)

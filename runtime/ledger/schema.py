@@ -304,4 +304,5 @@ cluster_calls = Table(
     info=PASSING,
     **MYSQL,
 )
-"""Calls that lie before bridges that speak HTTP, with what was said to them: leave, receipt. Kept for a day."""
+"""Calls that lie before bridges that speak HTTP, with what was said to them: leave, receipt. Kept for a day, arguments
+only as long as a bridge may still be told to carry the call out."""

@@ -24,8 +24,10 @@ from contracts import (
     BridgeNode,
     BridgeOrder,
     BridgeReceipt,
+    BridgeWord,
     CallKind,
     CallOutcome,
+    CardId,
     Effect,
     NodeId,
     OrderId,
@@ -36,9 +38,10 @@ from contracts import (
 )
 from runtime.capabilities.bridged import BridgeCalls, Offer
 from runtime.capabilities.placing import ASKS_FIRST, carries, serves
+from runtime.errors import StaleWriter
 from runtime.ledger.grip import StillHeld
 from runtime.ledger.port import Append, Lease, NewEvent
-from runtime.ledger.schema import cluster_calls
+from runtime.ledger.schema import cluster_calls, metadata
 from runtime.ledger.store import SqlStore
 from runtime.settings import ClusterSettings, SlotSettings
 from tests.fakes.clock import HandClock
@@ -50,28 +53,33 @@ RIGHTS = Rights("01JB0000000000000000000TKN", ("three-airports",), ("arm",))
 LABELS = ("arm", carries("arm.push"), serves("three-airports"), ASKS_FIRST)
 
 
+CANARY = "canary-4711-ü"
+"""An argument that nobody may find once it is no longer needed."""
+TABLES = [table for name, table in metadata.tables.items() if name.startswith("cluster_")]
+
+
+def push(order_id: OrderId, **changes: Any) -> Offer:
+    """A call that is to be laid before the bridge."""
+    facts: dict[str, Any] = {
+        "order_id": order_id, "step": "do", "kind": CallKind.CALL, "capability": "arm.push", "effect": Effect.WRITE,
+        "ask_first": True, "arguments": {"force": 3, "note": CANARY}, "key": f"{order_id}:do", "within_s": 30,
+    }  # fmt: skip
+    return Offer(**{**facts, **changes})
+
+
 class PushingEngine:
     """Has a bridge push once, then writes down what it said, under the lease of the slot."""
 
-    def __init__(self, store: SqlStore, calls: BridgeCalls, leases: Sequence[Lease]) -> None:
-        self._store, self._calls, self._leases = store, calls, leases
+    def __init__(self, engines: PushingEngines, leases: Sequence[Lease]) -> None:
+        self._store, self._calls, self._engines, self._leases = engines.store, engines.calls, engines, leases
 
     async def run(self, order: TaskOrder, **_: Any) -> StatusReport:
-        offer = Offer(
-            order.order_id,
-            "do",
-            CallKind.CALL,
-            "arm.push",
-            Effect.WRITE,
-            True,
-            {"force": 3},
-            f"{order.order_id}:do",
-            30,
-        )
-        handed = await self._calls.offer(offer)
+        handed = await self._calls.offer(push(order.order_id))
         await handed.until_asked()
+        await self._engines.may_allow.wait()
         await handed.allow()
         receipt = await handed.until_answered()
+        await self._engines.may_end.wait()
         told = NewEvent("order.accepted", {"output": receipt.output})
         append = Append(order.order_id, (told,), 0, order.organisation, "/test", leases=tuple(self._leases))
         await self._store.ledger.append(append)
@@ -84,11 +92,14 @@ class PushingEngines:
     def __init__(self, store: SqlStore) -> None:
         self.store = store
         self.calls: BridgeCalls
+        self.may_allow, self.may_end = asyncio.Event(), asyncio.Event()
+        self.may_allow.set()
+        self.may_end.set()
 
     @asynccontextmanager
     async def for_order(self, order: TaskOrder) -> AsyncIterator[EngineFactory]:
         def made(leases: Sequence[Lease], still_held: StillHeld) -> PushingEngine:
-            return PushingEngine(self.store, self.calls, leases)
+            return PushingEngine(self, leases)
 
         yield made
 
@@ -100,7 +111,7 @@ class World:
     """One process that submits orders and answers bridges."""
 
     def __init__(self, store: SqlStore, clock: HandClock) -> None:
-        engines = PushingEngines(store)
+        self.engines = engines = PushingEngines(store)
         foreign = open_foreign(store, engines, clock, slot=SLOT, cluster=CLUSTER)
         engines.calls = foreign.calls
         self.gateway, self.clock, self.store = foreign.gateway, clock, store
@@ -124,6 +135,25 @@ class World:
         call = (await self.gateway.next(RIGHTS, entry.node_id, given.order.order_id, ask)).call
         assert call is not None
         return call
+
+    async def told(self) -> tuple[BridgeEntry, BridgeOrder, BridgeCall, BridgeIntent]:
+        """A bridge that was told of one call, and how it asks for leave."""
+        entry = await self.enter()
+        await self.submit()
+        (given,) = await self.beat(entry)
+        call = await self.call(entry, given)
+        intent = BridgeIntent(**word(entry, given), call_id=call.call_id, arguments_sha256=call.arguments_sha256)
+        return entry, given, call, intent
+
+    async def finds(self, text: str) -> list[str]:
+        """The tables of the cluster in which a row holds the text."""
+        rows = [(table.name, await self.store.reader.rows(select(table))) for table in TABLES]
+        found = [(name, value) for name, each in rows for row in each for value in row]
+        return [
+            name
+            for name, value in found
+            if text.encode() in (value if isinstance(value, bytes) else str(value).encode())
+        ]
 
 
 def word(entry: BridgeEntry, given: BridgeOrder) -> dict[str, Any]:
@@ -245,3 +275,108 @@ async def test_a_beat_that_waits_hears_of_an_order_that_comes_meanwhile(world: W
         waiting = asyncio.create_task(world.beat(entry, wait_s=10))
         await world.submit()
         assert len(await waiting) == 1
+
+
+async def test_arguments_are_in_no_row_once_the_receipt_is_here_and_their_hash_still_answers(world: World) -> None:
+    entry, given, call, intent = await world.told()
+    about = given.order.order_id
+    said = BridgeReceipt(**word(entry, given), call_id=call.call_id, outcome=CallOutcome.DONE, output={"done": True})
+    await world.gateway.intent(RIGHTS, entry.node_id, about, intent)
+    assert (call.arguments["note"], await world.finds(CANARY)) == (CANARY, ["cluster_calls"])
+
+    await world.gateway.receipt(RIGHTS, entry.node_id, about, said)
+    assert await world.finds(CANARY) == []
+    kept = await world.store.reader.rows(select(cluster_calls.c.call).where(cluster_calls.c.call_id == call.call_id))
+    assert json.loads(bytes(kept[0][0]))["call"]["arguments_sha256"] == call.arguments_sha256
+
+
+async def test_what_is_said_late_of_an_answered_call_is_judged_by_the_hash_of_its_arguments(world: World) -> None:
+    entry, given, call, intent = await world.told()
+    world.engines.may_end.clear()
+    about = given.order.order_id
+    said = BridgeReceipt(**word(entry, given), call_id=call.call_id, outcome=CallOutcome.DONE, output={"done": True})
+    await world.gateway.intent(RIGHTS, entry.node_id, about, intent)
+    await world.gateway.receipt(RIGHTS, entry.node_id, about, said)
+
+    assert (await world.gateway.receipt(RIGHTS, entry.node_id, about, said)).again
+    with pytest.raises(CallSettled, match="answered"):
+        await world.gateway.intent(RIGHTS, entry.node_id, about, intent)
+    with pytest.raises(CallSettled, match="other arguments"):
+        await world.gateway.intent(
+            RIGHTS, entry.node_id, about, intent.model_copy(update={"arguments_sha256": "0" * 64})
+        )
+    again = await world.calls.begun(about, call.key)
+    assert again is not None and (await again.until_answered()).output == {"done": True}
+
+
+async def test_a_receipt_goes_with_the_order_whose_ledger_has_it(world: World) -> None:
+    entry, given, call, intent = await world.told()
+    world.engines.may_end.clear()
+    about = given.order.order_id
+    said = BridgeReceipt(**word(entry, given), call_id=call.call_id, outcome=CallOutcome.DONE, output={"slip": "S-17"})
+    await world.gateway.intent(RIGHTS, entry.node_id, about, intent)
+    await world.gateway.receipt(RIGHTS, entry.node_id, about, said)
+    handed = await world.calls.begun(about, call.key)
+    assert handed is not None and await world.finds("S-17") == ["cluster_calls"]
+
+    world.engines.may_end.set()
+    await world.gateway.next(RIGHTS, entry.node_id, about, BridgeAsk(**word(entry, given), wait_s=10))
+    await world.plane.look()
+    async with asyncio.timeout(30):
+        while await world.finds("S-17"):  # whoever took the order along erases it a moment later
+            await world.beat(entry)
+    with pytest.raises(StaleWriter):
+        await handed.until_answered()
+
+
+@pytest.mark.parametrize("ends", ["card", "refused", "withdrawn", "offered anew"])
+async def test_arguments_go_with_the_verdict_that_nothing_is_to_be_done(world: World, ends: str) -> None:
+    world.engines.may_allow.clear()
+    entry, given, _, intent = await world.told()
+    about = given.order.order_id
+    handed = await world.calls.offer(push(about))
+    asking = asyncio.create_task(world.gateway.intent(RIGHTS, entry.node_id, about, intent))
+    async with asyncio.timeout(30):
+        await handed.until_asked()
+    match ends:
+        case "card":
+            await handed.put_to_people([CardId.new()])
+        case "refused":
+            await handed.refuse("DENIED", "No.")
+        case "withdrawn":
+            await handed.withdraw()
+        case "offered anew":
+            await world.calls.offer(push(about, arguments={"force": 4}))
+    asking.cancel()
+
+    assert await world.finds(CANARY) == []
+
+
+async def test_arguments_go_once_somebody_else_finds_out_whether_it_happened(world: World) -> None:
+    entry, given, call, intent = await world.told()
+    about = given.order.order_id
+    await world.gateway.intent(RIGHTS, entry.node_id, about, intent)
+    closing = asyncio.create_task(world.calls.leave_over(about, call.key))
+    world.clock.advance(SLOT.lease_s + 0.5)
+    await asyncio.wait_for(closing, 30)
+
+    assert await world.finds(CANARY) == []
+
+
+async def test_arguments_go_with_the_order_that_is_handed_back(world: World) -> None:
+    entry, given, _, intent = await world.told()
+    about = given.order.order_id
+    await world.gateway.intent(RIGHTS, entry.node_id, about, intent)
+    assert await world.finds(CANARY) == ["cluster_calls"]
+
+    await world.gateway.give_back(RIGHTS, entry.node_id, about, BridgeWord(**word(entry, given)))
+    assert await world.finds(CANARY) == []
+
+
+async def test_a_call_of_which_nothing_was_heard_is_forgotten_after_a_day(world: World) -> None:
+    entry, given, _, intent = await world.told()
+    await world.gateway.intent(RIGHTS, entry.node_id, given.order.order_id, intent)
+    world.clock.advance(25 * 3_600)
+    await world.enter("arm-2")
+
+    assert await world.store.reader.rows(select(cluster_calls.c.call_id)) == []
