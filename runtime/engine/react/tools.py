@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -13,10 +12,12 @@ from runtime.engine.direct import stronger
 from runtime.engine.react.control import CONTROL, control_tool
 from runtime.engine.react.state import Call
 from runtime.errors import InvalidArguments
+from runtime.model.requests.names import Names
+from runtime.once import once_for_each
 from runtime.schema import fault_of, json_schema_of_parameters
 
-_LONGEST_NAME = 64
-"""Characters that model endpoints take in the name of a tool; letters, digits, `_` and `-` are allowed in it."""
+_NAMESAKE = f"{CONTROL}:capability"
+"""What a capability is called here whose name is that of our own tool; no other has a colon in its name."""
 
 
 class UnknownTool(InvalidArguments):
@@ -34,9 +35,9 @@ class Toolbox:
     def __init__(self, step: Step, specs: Iterable[CapabilitySpec], given: Mapping[str, Json]) -> None:
         self._step = step
         self._given = given
-        self._specs: dict[str, CapabilitySpec] = {}
-        for spec in specs:
-            self._specs[_free_name(spec.name, self._specs)] = spec
+        self._specs = {_NAMESAKE if spec.name == CONTROL else spec.name: spec for spec in specs}
+        self._names = Names([*self._specs, CONTROL])
+        self._declared: Sequence[Mapping[str, Any]] | None = None
 
     @property
     def shown_inputs(self) -> dict[str, Json]:
@@ -45,15 +46,15 @@ class Toolbox:
         return {name: value for name, value in self._given.items() if name not in taken}
 
     def declarations(self) -> Sequence[Mapping[str, Any]]:
-        """Return the tools in the form that model endpoints take."""
-        tools = [_declared(name, spec.description, self._schema(spec)) for name, spec in self._specs.items()]
-        return [*tools, control_tool(self._step.gives)]
+        """Return the tools in the form of the protocol, under our names: the same objects each time."""
+        if self._declared is None:
+            tools = [self._declaration(name, spec) for name, spec in self._specs.items()]
+            self._declared = (*tools, control_tool(self._step.gives))
+        return self._declared
 
     def spec_for(self, call: Call) -> CapabilitySpec:
         """Return the declaration of the tool that is called; raise UnknownTool with the nearest names."""
-        spec = self._specs.get(call.name)
-        if spec is None:  # models also write the name that people use
-            spec = next((spec for spec in self._specs.values() if spec.name == call.name), None)
+        spec = self._specs.get(self._names.real(call.name))
         if spec is None:
             known = [*self._specs, CONTROL]
             near = get_close_matches(call.name, known, n=2) or known
@@ -82,15 +83,13 @@ class Toolbox:
     def _bound(self, spec: CapabilitySpec) -> dict[str, Json]:
         return {name: value for name, value in self._given.items() if name in spec.parameters}
 
+    def _declaration(self, name: str, spec: CapabilitySpec) -> Mapping[str, Any]:
+        if name == spec.name and self._given.keys().isdisjoint(spec.parameters):
+            return _declared_whole(spec)
+        return _declared(name, spec, self._schema(spec))
+
     def _schema(self, spec: CapabilitySpec) -> dict[str, Any]:
-        open_ones = {name: parameter for name, parameter in spec.parameters.items() if name not in self._given}
-        schema = json_schema_of_parameters(open_ones, open_arguments=spec.open_arguments)
-        for name, parameter in open_ones.items():
-            told: dict[str, Any] = {"description": in_language(parameter.description, "en")}
-            if parameter.example is not None:
-                told["examples"] = [parameter.example]
-            schema["properties"][name] = {**schema["properties"][name], **told}
-        return schema
+        return _schema_of(spec, self._given)
 
 
 def in_language(text: Text, language: str) -> str:
@@ -100,15 +99,23 @@ def in_language(text: Text, language: str) -> str:
     return text.get(language) or text.get("en") or next(iter(text.values()), "")
 
 
-def _free_name(name: str, taken: Mapping[str, object]) -> str:
-    """Return a name that model endpoints take and no other tool of the step has."""
-    short = re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:_LONGEST_NAME]
-    free, number = short, 2
-    while free in taken or free == CONTROL:
-        free = f"{short[: _LONGEST_NAME - 4]}_{number}"
-        number += 1
-    return free
+@once_for_each(4_096)
+def _declared_whole(spec: CapabilitySpec) -> Mapping[str, Any]:
+    """Return the declaration of a tool that has nothing bound: one object, by which it is known again."""
+    return _declared(spec.name, spec, _schema_of(spec, {}))
 
 
-def _declared(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
+def _declared(name: str, spec: CapabilitySpec, schema: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": name, "description": spec.description, "parameters": schema}
+    return {"type": "function", "function": function}
+
+
+def _schema_of(spec: CapabilitySpec, given: Mapping[str, Json]) -> dict[str, Any]:
+    open_ones = {name: parameter for name, parameter in spec.parameters.items() if name not in given}
+    schema = json_schema_of_parameters(open_ones, open_arguments=spec.open_arguments)
+    for name, parameter in open_ones.items():
+        told: dict[str, Any] = {"description": in_language(parameter.description, "en")}
+        if parameter.example is not None:
+            told["examples"] = [parameter.example]
+        schema["properties"][name] = {**schema["properties"][name], **told}
+    return schema
