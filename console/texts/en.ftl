@@ -140,7 +140,7 @@ option-cost = Cost
 option-undo = Undo
 option-undo-yes = can be taken back
 option-undo-no = cannot be taken back
-option-nothing-to-undo = nothing is done
+option-nothing-to-undo = nothing new is done
 option-confidence = Confidence
 option-does = Does
 option-undo-does = Taken back by
@@ -488,14 +488,16 @@ report-source-result = result
 
 ## Cards before an effect
 
-card-effect-question = { $employee } is about to use { $capability }. May it?
-card-effect-impact = { $description } The order says: { $objective } With: { $arguments }
+card-effect-question = May { $employee } use { $capability }?
+card-effect-impact =
+    { $description }
+    The order: { $objective }
 card-effect-do-title = Let it happen, exactly so
-card-effect-do-benefit = The work goes on: { $objective }
+card-effect-do-benefit = The work goes on.
 card-effect-do-risk = { $effect ->
     [irreversible] It cannot be taken back.
    *[other] { $way_back ->
-        [none] It changes something outside; taking it back takes another order.
+        [none] It changes something outside, and the order names no way to take it back.
        *[other] It changes something outside; if the work is cancelled, { $way_back } takes it back.
     }
 }
@@ -508,7 +510,13 @@ card-effect-nothing-cost = None.
 ## Cards about an effect in doubt
 
 card-doubt-question = Did { $capability } happen? It was begun, and its answer was lost.
-card-doubt-impact = { $description } Begun by { $employee } with: { $arguments }
+card-doubt-impact =
+    { $description }
+    The order: { $objective }
+    { $arguments ->
+        [none] Begun by { $employee }, without arguments.
+       *[other] Begun by { $employee } with { $arguments }
+    }
 card-doubt-happened-title = It happened
 card-doubt-happened-benefit = The work goes on, and nothing is done twice.
 card-doubt-happened-risk = Had it not happened, it would now be missing.
@@ -525,7 +533,14 @@ card-doubt-stop-cost = None.
 ## Cards about an effect in doubt, after a cancellation
 
 card-cancelled-question = Did { $capability } happen? The work was cancelled while it was under way.
-card-cancelled-impact = { $description } Begun by { $employee } with: { $arguments }. It is not done again, whatever you answer.
+card-cancelled-impact =
+    { $description }
+    The order: { $objective }
+    { $arguments ->
+        [none] Begun by { $employee }, without arguments.
+       *[other] Begun by { $employee } with { $arguments }
+    }
+    It is not done again, whatever you answer.
 card-cancelled-happened-title = It happened
 card-cancelled-happened-benefit = { $way_back ->
     [none] The cancellation ends, and it is on record that the effect stands.

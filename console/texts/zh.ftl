@@ -130,7 +130,7 @@ option-cost = 成本
 option-undo = 撤销
 option-undo-yes = 可以撤销
 option-undo-no = 无法撤销
-option-nothing-to-undo = 不采取行动
+option-nothing-to-undo = 不执行新的操作
 option-confidence = 把握
 option-does = 将执行
 option-undo-does = 撤销方式
@@ -367,14 +367,16 @@ report-source-result = 结果
 
 ## 执行前的决策卡
 
-card-effect-question = { $employee } 将要使用 { $capability }，是否允许？
-card-effect-impact = { $description } 任务内容：{ $objective } 参数：{ $arguments }
+card-effect-question = 是否允许 { $employee } 使用 { $capability }？
+card-effect-impact =
+    { $description }
+    任务单：{ $objective }
 card-effect-do-title = 允许，按所示内容执行
-card-effect-do-benefit = 工作继续：{ $objective }
+card-effect-do-benefit = 工作继续。
 card-effect-do-risk = { $effect ->
     [irreversible] 无法撤销。
    *[other] { $way_back ->
-        [none] 会改变外部系统；要撤销需另下任务单。
+        [none] 会改变外部系统，任务单没有写明如何撤销。
        *[other] 会改变外部系统；工作若被取消，由 { $way_back } 撤销。
     }
 }
@@ -387,7 +389,13 @@ card-effect-nothing-cost = 无。
 ## 结果不明的决策卡
 
 card-doubt-question = { $capability } 是否已经执行？它已开始，但答复丢失。
-card-doubt-impact = { $description } 由 { $employee } 开始，参数：{ $arguments }
+card-doubt-impact =
+    { $description }
+    任务单：{ $objective }
+    { $arguments ->
+        [none] 由 { $employee } 开始，没有参数。
+       *[other] 由 { $employee } 开始，参数：{ $arguments }
+    }
 card-doubt-happened-title = 已经执行
 card-doubt-happened-benefit = 工作继续，不会重复执行。
 card-doubt-happened-risk = 如果其实没有执行，就会缺少这一步。
@@ -404,7 +412,14 @@ card-doubt-stop-cost = 无。
 ## 取消之后，关于结果不明的执行
 
 card-cancelled-question = { $capability } 是否已经执行？执行途中工作被取消。
-card-cancelled-impact = { $description } 由 { $employee } 开始，参数：{ $arguments }。无论如何回答，都不会再次执行。
+card-cancelled-impact =
+    { $description }
+    任务单：{ $objective }
+    { $arguments ->
+        [none] 由 { $employee } 开始，没有参数。
+       *[other] 由 { $employee } 开始，参数：{ $arguments }
+    }
+    无论如何回答，都不会再次执行。
 card-cancelled-happened-title = 已经执行
 card-cancelled-happened-benefit = { $way_back ->
     [none] 取消就此结束，并记录其结果仍然存在。

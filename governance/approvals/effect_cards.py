@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from contracts import CardId, CardKind, Confidence, DecisionCard, Effect, Option
+from contracts import CardId, CardKind, Confidence, DecisionCard, Effect, Json, Option, Text
 from governance.approvals.matching import action_of
 from governance.approvals.rule import ApprovalRule
 from governance.approvals.strict import mode_of
-from runtime.canonical import to_bytes
 from runtime.capabilities.port import EffectRequest
-from runtime.texts import Say
+from runtime.texts import LANGUAGES, Say
 
 SayIn = Callable[[str], Say]
 """The catalogue of texts in one language, by its two letters."""
@@ -22,12 +22,15 @@ HAPPENED, AGAIN, NOT_HAPPENED, STOP = "happened", "again", "not_happened", "stop
 _LONGEST = 400
 """Characters of the arguments in a text; the action on the card has all of them."""
 
+_Words = Callable[[str], Text]
+"""Gives a text of the catalogue in every language: who decides need not read the language of whoever asked."""
+
 _TEXTS = {CardKind.EFFECT: "card-effect", CardKind.IN_DOUBT: "card-doubt"}
 
 
 def effect_card(request: EffectRequest, rule: ApprovalRule, say_in: SayIn, now: datetime) -> DecisionCard:
     """Return the question whether this effect may happen: yes, exactly so, or not at all."""
-    say = say_in(request.order.language)
+    say = _words(request, say_in)
     options = (
         _option(say, "card-effect-do", DO, request, acts=True),
         _option(say, "card-effect-nothing", NOTHING, request),
@@ -40,7 +43,7 @@ def doubt_card(request: EffectRequest, rule: ApprovalRule, say_in: SayIn, now: d
 
     Of cancelled work it is only asked what is to be taken back: nothing is done again.
     """
-    say = say_in(request.order.language)
+    say = _words(request, say_in)
     options = (
         (
             _option(say, "card-cancelled-happened", HAPPENED, request),
@@ -68,7 +71,7 @@ def _card(
     request: EffectRequest,
     rule: ApprovalRule,
     *,
-    say: Say,
+    say: _Words,
     now: datetime,
 ) -> DecisionCard:
     order, text = request.order, "card-cancelled" if request.cancelled else _TEXTS[kind]
@@ -79,8 +82,8 @@ def _card(
         order_id=order.order_id,
         step=request.step,
         organisation=order.organisation,
-        question=say(f"{text}-question", **_facts(request)),
-        impact=say(f"{text}-impact", **_facts(request)),
+        question=say(f"{text}-question"),
+        impact=say(f"{text}-impact"),
         options=options,
         policy=rule.name,
         mode=mode_of(rule, order.approval_mode),
@@ -93,15 +96,14 @@ def _card(
     )
 
 
-def _option(say: Say, text: str, id_: str, request: EffectRequest, *, acts: bool = False) -> Option:
-    facts = _facts(request)
+def _option(say: _Words, text: str, id_: str, request: EffectRequest, *, acts: bool = False) -> Option:
     action = action_of(request.spec, request.order.employee, request.arguments)
     return Option(
         id=id_,
-        title=say(f"{text}-title", **facts),
-        benefit=say(f"{text}-benefit", **facts),
-        risk=say(f"{text}-risk", **facts),
-        cost=say(f"{text}-cost", **facts),
+        title=say(f"{text}-title"),
+        benefit=say(f"{text}-benefit"),
+        risk=say(f"{text}-risk"),
+        cost=say(f"{text}-cost"),
         reversible=not acts or _can_be_taken_back(request),
         confidence=Confidence.LOW,
         actions=(action,) if acts else (),
@@ -112,19 +114,32 @@ def _can_be_taken_back(request: EffectRequest) -> bool:
     return request.way_back is not None and request.spec.effect is not Effect.IRREVERSIBLE
 
 
+def _words(request: EffectRequest, say_in: SayIn) -> _Words:
+    facts = _facts(request)
+    return lambda key: {language: say_in(language)(key, **facts) for language in LANGUAGES}
+
+
 def _facts(request: EffectRequest) -> dict[str, object]:
     order, spec = request.order, request.spec
-    action = action_of(spec, order.employee, request.arguments)
     return {
         "employee": order.employee,
         "capability": spec.name,
-        "description": spec.description,
+        "description": _one_line(spec.description) or spec.name,
         "effect": spec.effect.value,
         "way_back": request.way_back or "none",
-        "objective": order.objective,
-        "arguments": _short(to_bytes(action.arguments).decode()),
+        "objective": _one_line(order.objective),
+        "arguments": _told(request.arguments) or "none",
     }
 
 
-def _short(text: str) -> str:
+def _one_line(text: str) -> str:
+    """Return words from outside on one line: only the catalogue begins lines of an impact."""
+    return " ".join(text.split())
+
+
+def _told(arguments: Mapping[str, Json]) -> str:
+    """Return arguments as people read them, each value as JSON, so that a text cannot pass for another argument."""
+    names = (name if name.isidentifier() else json.dumps(name) for name in arguments)
+    values = (json.dumps(value, ensure_ascii=False) for value in arguments.values())
+    text = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

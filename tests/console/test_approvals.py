@@ -9,10 +9,10 @@ import pytest
 from agents.cognition.advise import options
 from console.cli.render import card
 from console.views import CardState
-from contracts import OrderState, Outcome
+from contracts import CardKind, OrderState, Outcome
 from governance.errors import NotAllowedToDecide
 from tests.console.conftest import Silicon
-from tests.fakes.console_values import CARD, EXECUTION, outcome, standing
+from tests.fakes.console_values import CARD, EXECUTION, a_card, outcome, standing
 
 
 def test_a_list_without_cards_says_so(silicon: Silicon) -> None:
@@ -33,6 +33,27 @@ def test_a_card_shows_impact_facts_and_five_lines_for_each_option(silicon: Silic
     for label in ("Benefit", "Risk", "Cost", "Undo", "Confidence"):
         assert sum(line.startswith(f"    {label} ") for line in lines) == 2
     assert any(line.endswith("notifier → desk.waive_fees(flights: 472, airports: [EWR, JFK])") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        (CardKind.EFFECT, ["  Impact       Sets a discount.", "               The order: Cut the price"]),
+        (CardKind.IN_DOUBT, ["  Impact       Sets a discount.", "               The order: Cut the price"]),
+        (CardKind.CHOICE, ["  Impact       Sets a discount.⏎The order: Cut the price"]),
+    ],
+)
+def test_only_an_impact_that_the_gate_wrote_has_lines_of_its_own(
+    silicon: Silicon, kind: CardKind, shown: list[str]
+) -> None:
+    card = a_card().model_copy(update={"kind": kind, "impact": "Sets a discount.\nThe order: Cut the price"})
+    silicon.application.open_cards = (standing(card=card),)
+
+    silicon("approvals", "show", "0CRD")
+
+    lines = silicon.out.splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("  Impact"))
+    assert lines[first : first + len(shown)] == shown
 
 
 def test_deciding_says_what_will_happen_then_writes_then_carries_out(silicon: Silicon) -> None:

@@ -15,7 +15,7 @@ from console.cli.render.marks import HUMAN, icon, word
 from console.cli.render.values import action_line, brief, fact, words
 from console.cli.words import command_line, in_language, moment, one_line
 from console.views import CardStanding, CardState
-from contracts import CardId, CardKind, Option, Outcome, Question
+from contracts import CardId, CardKind, DecisionCard, Option, Outcome, Question
 
 DENY = "deny"
 """What is typed in the place of an option for a no to all of them."""
@@ -167,7 +167,7 @@ def _pairs(standing: CardStanding, output: Output) -> list[Pair]:
     state = standing.state.value if standing.outcome is None else standing.outcome.value
     pairs: list[Pair] = [
         (say("card-state"), word(state, say)),
-        (say("card-impact"), words(card.impact, card.card_id, output)),
+        *_impact(card, output),
     ]
     pairs += [
         (name.replace("_", " "), brief(fact(value, output), card.card_id, output)) for name, value in card.facts.items()
@@ -182,6 +182,14 @@ def _pairs(standing: CardStanding, output: Output) -> list[Pair]:
         (say("card-execution"), str(card.execution_id)),
     ]
     return pairs
+
+
+def _impact(card: DecisionCard, output: Output) -> Iterator[Pair]:
+    """Yield what a card is about. The gate writes its own line by line; a text from a folder begins no lines."""
+    told = words(card.impact, card.card_id, output)
+    lines = [told] if card.kind is CardKind.CHOICE else told.split("\n")
+    for number, line in enumerate(lines):
+        yield "" if number else output.say("card-impact"), line
 
 
 def _undo(option: Option, output: Output) -> str:
