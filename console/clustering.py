@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from cluster import Closed, open_control_plane
+from cluster import Closed
 from cluster.control_plane import Closer, ControlPlane, NodeStanding, OrderStanding, Stage
 from console.asking import may_steer
+from console.queued import onlooker, queued_orders
 from console.resources import Resources
 from console.system_user import system_user
-from console.views_cluster import ClusterNumbers, NodeRow, NodeState, OrderRow, PlaceState, SlotRow
+from console.views_cluster import ClusterNumbers, NodeRow, NodeState, OrderRow, PlaceState, QueuedOrder, SlotRow
 from contracts import ExecutionId, NodeId
 from governance.access import Principal
 from runtime.executor.states import FINISHED
@@ -81,6 +82,10 @@ class Clustering:
             leases=Counter(each.name.partition("/")[0] for each in leases),
         )
 
+    async def queued_orders(self, *executions: ExecutionId) -> Sequence[QueuedOrder]:
+        """Return which orders of these executions wait for a slot, and why; see the port."""
+        return await queued_orders(self._resources, executions)
+
     async def waiting_orders(self) -> int:
         """Return how many orders wait for a slot."""
         return await (await self._plane()).waiting()
@@ -90,9 +95,7 @@ class Clustering:
         await (await self._plane()).require_room()
 
     async def _plane(self) -> ControlPlane:
-        settings = self._resources.settings
-        store = await self._resources.store()
-        return open_control_plane(store, None, self._resources.clock, slot=settings.slot, cluster=settings.cluster)
+        return await onlooker(self._resources)
 
     async def _over(self, executions: Collection[str]) -> set[str]:
         """Return which of these executions have ended: nobody submits an order of theirs again."""

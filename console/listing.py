@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from console.errors import pruned
+from console.queued import rows_with_queued
 from console.resources import Resources
 from console.standing import outcome_of
 from console.told import Tellings, Told
@@ -41,7 +42,8 @@ class Listing:
             found += await executor.views([ExecutionId(each) for each in listed])  # fewer where some were pruned since
             before = ExecutionId(listed[-1])
         held = {lease.name for lease in await store.leases.live("execution/")}
-        return [_row(view, held=str(view.execution_id) in held) for view in found]
+        rows = [_row(view, held=str(view.execution_id) in held) for view in found]
+        return await rows_with_queued(self._resources, rows)
 
     async def row(self, execution_id: ExecutionId) -> ExecutionRow:
         """Return one execution as the list shows it; raise NotFound when there is none, Pruned when it is gone."""
@@ -53,7 +55,9 @@ class Listing:
             if gone is None:
                 raise
             raise pruned(execution_id, gone) from None
-        return _row(view, held=any(lease.name == execution_id for lease in await store.leases.live(execution_id)))
+        held = any(lease.name == execution_id for lease in await store.leases.live(execution_id))
+        (row,) = await rows_with_queued(self._resources, [_row(view, held=held)])
+        return row
 
     async def outcome(self, execution_id: ExecutionId) -> ExecutionOutcome:
         """Return how an execution stands, with what it found and waits for."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from console.views import StepState
-from contracts import Event, OrderState
+from contracts import Event, ExecutionId, OrderState
 
 
 @dataclass
@@ -45,6 +45,7 @@ class Progress:
 
     def __init__(self) -> None:
         self.root: LiveOrder | None = None
+        self.execution_id: ExecutionId | None = None
         self.state = OrderState.RUNNING
         self._orders: dict[str, LiveOrder] = {}
         self._position = 0
@@ -54,6 +55,7 @@ class Progress:
         if event.position <= self._position or event.data is None:
             return False
         self._position = event.position
+        self.execution_id = event.execution_id or self.execution_id
         kind, _, what = event.type.partition(".")
         if event.type == "order.accepted":
             return self._accept(event.data.get("order"), event.time)

@@ -16,6 +16,7 @@ from console.budgets import NO_BUDGET, new_budget, not_stopped, read_budget
 from console.following import following
 from console.listing import outcome_in
 from console.ports import Watch
+from console.queued import outcome_with_queued
 from console.resources import Resources
 from console.system_user import system_user
 from console.tree import tree_of
@@ -154,7 +155,8 @@ class Running:
             pinned = (await organisations.pinned(view.organisation_sha256, view.home)).organisation
         except SiliconError:  # what was pinned can no longer be read here, for example its data is gone
             pinned = None
-        return await tree_of(store, view, await outcome_in(self._resources, view), pinned)
+        outcome = await outcome_with_queued(self._resources, await outcome_in(self._resources, view))
+        return await tree_of(store, view, outcome, pinned)
 
     async def _record(
         self, request: ExecutionRequest, organisation: Organisation, home: Path, pinned: bytes, *, here: bool

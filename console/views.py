@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from console.notes import BranchFailure, NotOffered
+from console.views_cluster import QueuedOrder
 from contracts import (
     Confidence,
     Decision,
@@ -162,6 +163,8 @@ class ExecutionOutcome:
     """Whether the branch that was to be cancelled had ended before: nothing was cancelled."""
     not_offered: tuple[NotOffered, ...] = ()
     """Options that no card shows, and why; where none is left, there was nothing to decide."""
+    queued: tuple[QueuedOrder, ...] = ()
+    """Orders of it that wait for a slot, the first in line; told where one looks at it while it runs."""
     repeated: bool = False
     """The idempotency key was known: nothing new was run."""
     imported: bool = False
@@ -184,6 +187,8 @@ class ExecutionRow:
     waiting_for: tuple[str, ...] = ()
     held: bool = False
     """Whether a process runs it now; a running execution that nobody holds can be resumed."""
+    queued: tuple[QueuedOrder, ...] = ()
+    """Orders of it that wait for a slot, the first in line."""
     imported: bool = False
     """It happened elsewhere and came in as a file; it never goes on here."""
 

@@ -77,6 +77,37 @@ class OrderRow:
     """Slots it lost."""
 
 
+class QueuedFor(StrEnum):
+    """What an order that waits in the queue waits for."""
+
+    SLOT = "slot"
+    """A slot: all that fit are taken."""
+    NODE = "node"
+    """A node that takes orders: every one that fits is cordoned or drains."""
+    LABELS = "labels"
+    """A node that offers what it wants."""
+    BRIDGE = "bridge"
+    """A bridge that carries out what it calls."""
+    LIMITS = "limits"
+    """A node whose sandbox holds what it needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedOrder:
+    """An order that waits for a slot, and why."""
+
+    order_id: OrderId
+    execution_id: ExecutionId
+    place: str
+    """`employee/step` that gave it, or the employee whose order it is."""
+    since: datetime
+    waits_for: QueuedFor
+    missing: tuple[str, ...] = ()
+    """Labels, capabilities or limits, by name; none where it is a slot or an open node that is missing."""
+    ahead: int = 0
+    """Orders that come before it and want a slot of the same nodes."""
+
+
 @dataclass(frozen=True, slots=True)
 class SlotRow:
     """One slot of a node."""

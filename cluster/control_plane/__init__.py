@@ -17,6 +17,8 @@ from cluster.control_plane.port import (
     Occupancy,
     OrderStanding,
     Seen,
+    Wait,
+    WaitFor,
 )
 from cluster.control_plane.stages import Closed, Stage
 from cluster.slot import Node
@@ -37,6 +39,8 @@ __all__ = [
     "OrderStanding",
     "Seen",
     "Stage",
+    "Wait",
+    "WaitFor",
     "open_control_plane",
 ]
 

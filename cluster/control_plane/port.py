@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
 from cluster.control_plane.stages import Closed, Stage
@@ -112,6 +113,36 @@ class OrderStanding:
     """Since when it stands there; None where only the slot's lease tells of it."""
     losses: int
     """Slots it lost."""
+
+
+class WaitFor(StrEnum):
+    """What an order waits for."""
+
+    SLOT = "slot"
+    """A slot of nodes that would take it."""
+    NODE = "node"
+    """A node that takes orders: every one that fits is cordoned or drains."""
+    LABELS = "labels"
+    """No node that lives offers what it wants."""
+    BRIDGE = "bridge"
+    """No bridge that lives carries out what it calls."""
+    LIMITS = "limits"
+    """No sandbox of the nodes that would fit holds what it needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """An order that waits for a slot."""
+
+    order_id: OrderId
+    execution_id: ExecutionId
+    place: str
+    """`employee/step` of the order that gave it, or its own employee."""
+    since: datetime
+    what: WaitFor
+    missing: tuple[str, ...]
+    ahead: int
+    """Orders that come before it and want a slot of the same nodes."""
 
 
 class ControlPlane(Protocol):
@@ -229,6 +260,13 @@ class ControlPlane(Protocol):
 
         With `organisation`, of those in the queue only its own; those that went into their slots without it are all
         there, for only their streams tell whose they are.
+        """
+        ...
+
+    async def waits(self, executions: Collection[ExecutionId]) -> Sequence[Wait]:
+        """Return which orders of these executions wait for a slot, for what, and how many come before.
+
+        Of each execution the first twenty in line. It follows from the rows of the queue; nothing is recorded.
         """
         ...
 

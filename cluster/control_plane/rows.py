@@ -90,12 +90,7 @@ class Decoder:
         """Return what the order in `data` wants, and keep it under its key."""
         if len(self.known_wants) >= _KNOWN:
             self.known_wants.clear()
-        told = json.loads(data)
-        order, home = told["order"], told["home"]
-        wants = Wants(
-            tuple(order.get("labels", ())), tuple(order.get("needs", ())), None if home is None else NodeId(home)
-        )
-        self.known_wants[key] = wants
+        wants = self.known_wants[key] = wants_from(data)
         return wants
 
 
@@ -122,6 +117,15 @@ def node_from(node_id: str, facts: bytes) -> Node:
 def order_to(order: TaskOrder, home: NodeId | None) -> bytes:
     """Return what is stored of an order."""
     return to_bytes({"order": order.to_json(), "home": home})
+
+
+def wants_from(data: bytes) -> Wants:
+    """Return what the order that `order_to` stored wants of a slot."""
+    told = json.loads(data)
+    order, home = told["order"], told["home"]
+    return Wants(
+        tuple(order.get("labels", ())), tuple(order.get("needs", ())), None if home is None else NodeId(home)
+    )  # fmt: skip
 
 
 def order_from(data: bytes) -> TaskOrder:

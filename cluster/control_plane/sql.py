@@ -14,16 +14,17 @@ from sqlalchemy import Connection
 from cluster.control_plane import standing
 from cluster.control_plane.closing import closing_of
 from cluster.control_plane.faults import no_node_fits, no_slot_free, queue_full
+from cluster.control_plane.in_line import waits
 from cluster.control_plane.jobs import Entry, Jobs
 from cluster.control_plane.matcher import Wants, fits
-from cluster.control_plane.port import Accepted, Closer, Entered, NodeStanding, Occupancy, OrderStanding, Seen
+from cluster.control_plane.port import Accepted, Closer, Entered, NodeStanding, Occupancy, OrderStanding, Seen, Wait
 from cluster.control_plane.registry import Registry
 from cluster.control_plane.round import Rules
 from cluster.control_plane.rows import order_to
 from cluster.control_plane.stages import Closed, Stage
 from cluster.control_plane.statements import Statements
 from cluster.slot import HeldSlot, Node
-from contracts import NodeId, OrderId, StatusReport, TaskOrder
+from contracts import ExecutionId, NodeId, OrderId, StatusReport, TaskOrder
 from runtime.clock import Clock
 from runtime.errors import SiliconError
 from runtime.executor.holder import this_process
@@ -171,6 +172,11 @@ class SqlControlPlane:
     async def orders(self, limit: int | None = None, *, organisation: str | None = None) -> Sequence[OrderStanding]:
         """Return the orders that wait or hold a slot; see the port."""
         return await self._read(lambda connection, now: standing.orders(connection, now, limit, organisation))
+
+    async def waits(self, executions: Collection[ExecutionId]) -> Sequence[Wait]:
+        """Return the orders of these executions that wait, and for what; see the port."""
+        wanted = [str(each) for each in executions]
+        return await self._read(lambda connection, now: waits(connection, now, self._rules, wanted))
 
     async def counts(self) -> tuple[Mapping[Stage, int], datetime | None]:
         """Return how many orders of the queue stand at each stage; see the port."""

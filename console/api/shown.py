@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import AwareDatetime, Field
 
 from console.api.model import ApiModel
+from console.api.shown_cluster import OrderInLine
 from console.api.shown_notes import BranchFailed, OptionLeftOut
 from console.views import CardStanding, CardState, ExecutionOutcome, ExecutionRow
 from contracts import (
@@ -67,6 +68,8 @@ class ExecutionSummary(ApiModel):
     """Cards and questions that people have to answer before it goes on."""
     held: bool = False
     """Whether a process works on it at this moment."""
+    queued: tuple[OrderInLine, ...] = ()
+    """Orders of it that wait for a slot, the first twenty in line."""
     imported: bool = False
     """It happened elsewhere and came in as a file; it never goes on here."""
     links: Links
@@ -86,6 +89,7 @@ class ExecutionSummary(ApiModel):
             seconds=row.seconds,
             waiting_for=row.waiting_for,
             held=row.held,
+            queued=tuple(map(OrderInLine.of, row.queued)),
             imported=row.imported,
             links=Links.of(row.execution_id),
         )

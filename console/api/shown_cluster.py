@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import AwareDatetime, Field
 
 from console.api.model import ApiModel
-from console.views_cluster import NodeRow, NodeState, OrderRow, PlaceState, SlotRow
+from console.views_cluster import NodeRow, NodeState, OrderRow, PlaceState, QueuedFor, QueuedOrder, SlotRow
 from contracts import ExecutionId, Name, NodeId, OrderId
 
 NODE = "node/01JB0000000000000000000NDE"
@@ -121,6 +121,31 @@ class Place(ApiModel):
         return cls(
             order_id=row.order_id, execution_id=row.execution_id, organisation=row.organisation, state=row.state,
             priority=row.priority, node_id=row.node_id, slot=row.slot, since=row.since, losses=row.losses,
+        )  # fmt: skip
+
+
+class OrderInLine(ApiModel):
+    """An order of an execution that waits for a slot, and why."""
+
+    order_id: OrderId = Field(examples=["order/01JB0000000000000000000RDR"])
+    """The order."""
+    place: str = Field(examples=["cancellation-desk/measure"])
+    """The employee and step that gave it, or the employee whose order it is."""
+    since: AwareDatetime
+    """Since when."""
+    waits_for: QueuedFor
+    """What."""
+    missing: tuple[str, ...] = Field(default=(), examples=[["browser"]])
+    """The labels, capabilities or limits that no node has; none where it waits for a slot or an open node."""
+    ahead: int = 0
+    """Orders that come before it and want a slot of the same nodes."""
+
+    @classmethod
+    def of(cls, row: QueuedOrder) -> OrderInLine:
+        """Return the order as it is given."""
+        return cls(
+            order_id=row.order_id, place=row.place, since=row.since, waits_for=row.waits_for, missing=row.missing,
+            ahead=row.ahead,
         )  # fmt: skip
 
 

@@ -78,6 +78,24 @@ interrupted-resumable = Stopped. What is finished is kept; go on with: { $comman
 progress-begun = This is { $id }.
 progress-accepted = { $employee } starts { $skill }
 
+## Orders that wait for a slot
+
+queued-slot = { $ahead ->
+    [0] waits for a slot: next in line
+   *[other] waits for a slot: { $ahead } ahead
+}
+queued-node = waits for a node: every one that fits is cordoned or draining
+queued-labels = { $count ->
+    [one] waits: no node offers label { $names }
+   *[other] waits: no node offers labels { $names }
+}
+queued-bridge = waits: no bridge is there that carries out { $names }
+queued-limits = waits: no node can hold { $names }
+queued-more = { $count ->
+    [one] and one more order
+   *[other] and { $count } more orders
+}
+
 ## The outcome of an execution
 
 outcome-found = Found

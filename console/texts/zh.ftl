@@ -74,6 +74,20 @@ interrupted-resumable = 已停止。已完成的部分都保留；继续执行�
 progress-begun = 本次执行：{ $id }。
 progress-accepted = { $employee } 开始 { $skill }
 
+## 等待槽位的任务单
+
+queued-slot = { $ahead ->
+    [0] 等待槽位：下一个就是它
+   *[other] 等待槽位：前面还有 { $ahead } 个
+}
+queued-node = 等待节点：合适的节点都已停止接单或正在排空
+queued-labels = { $count ->
+   *[other] 等待中：没有节点提供标签 { $names }
+}
+queued-bridge = 等待中：没有能执行 { $names } 的桥接程序
+queued-limits = 等待中：没有节点能保证 { $names }
+queued-more = 另有 { $count } 个任务单在等待
+
 ## 执行结果
 
 outcome-found = 结论

@@ -149,7 +149,8 @@ async def test_what_goes_on_has_its_place_among_what_stood_already(capsys: pytes
     application = fake.FakeApplication()
     output = Output(say_in("en"), "en", as_json=False)
 
-    with progress_shown(output, lambda event: None, await progress_so_far(application, EXECUTION)) as watch:
+    so_far = await progress_so_far(application, EXECUTION)
+    async with progress_shown(application, output, lambda event: None, so_far) as watch:
         for event in told:
             watch(event)
         again = next(event for event in told if event.type == "step.waiting")

@@ -11,8 +11,10 @@ import pytest
 
 from console.cli.words import measured
 from console.views import AuditFinding, DatabaseStatus, ExecutionRow, Fault, SensorFailure
-from contracts import Problem
+from console.views_cluster import QueuedFor, QueuedOrder
+from contracts import OrderId, Problem
 from tests.console.conftest import Silicon
+from tests.fakes.console_application import NOW
 from tests.fakes.console_values import CARD, EXECUTION
 
 
@@ -67,6 +69,15 @@ def test_runs_stand_in_two_lines_each(silicon: Silicon) -> None:
     assert str(EXECUTION) in lines[1]
     assert lines[2].endswith("stopped, can be resumed")
     assert len(silicon("runs", "--limit", "1", "--json").json["executions"]) == 1
+
+
+def test_runs_tell_what_waits_for_a_slot(silicon: Silicon) -> None:
+    silicon.application.queued = (
+        QueuedOrder(OrderId.new(), EXECUTION, "desk/look", NOW, QueuedFor.LABELS, ("browser",)),
+    )
+
+    assert silicon("runs").out.splitlines()[2].endswith("desk/look waits: no node offers label browser")
+    assert silicon("runs", "--json").json["executions"][1]["queued"][0]["missing"] == ["browser"]
 
 
 def test_events_are_lines_or_a_list(silicon: Silicon) -> None:

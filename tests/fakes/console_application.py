@@ -35,6 +35,7 @@ from console.views import (
     SensorsOutcome,
     Submitted,
 )
+from console.views_cluster import QueuedOrder
 from contracts import (
     CardId,
     Decision,
@@ -98,6 +99,7 @@ class FakeApplication:
     database_status: DatabaseStatus = field(
         default_factory=lambda: DatabaseStatus("sqlite:///home/silicon.db", "0006", "0006")
     )
+    queued: tuple[QueuedOrder, ...] = ()
     open_cards: tuple[CardStanding, ...] = field(default_factory=lambda: (standing(),))
     refusal: SiliconError | None = None
     """Raised by `may_decide`, `submit`, `request_resume` and `request_cancel`."""
@@ -182,7 +184,11 @@ class FakeApplication:
         )
         if self.gone or organisation not in (None, "three-airports"):
             return []
-        return [row, replace(row, state=OrderState.RUNNING)][:limit]
+        running = replace(row, state=OrderState.RUNNING, held=bool(self.queued), queued=self.queued)
+        return [row, running][:limit]
+
+    async def queued_orders(self, *executions: ExecutionId) -> Sequence[QueuedOrder]:
+        return self.queued
 
     async def show(self, execution_id: ExecutionId) -> ExecutionTree:
         return tree()

@@ -34,7 +34,7 @@ def answer(
         execution_id = await application.answer(question_id, text, by=as_)
         session.execution_id = str(execution_id)
         so_far = await progress_so_far(application, execution_id)
-        with progress_shown(session.output, session.watch, so_far) as watch:
+        async with progress_shown(application, session.output, session.watch, so_far) as watch:
             outcome = await application.go_on(execution_id, watch=watch)
         session.output.data(outcome_data(outcome, session.output))
         session.output.show(*outcome_lines(outcome, session.output))

@@ -103,7 +103,7 @@ def decide(
             return Exit.WAITING
         session.execution_id = str(before.card.execution_id)
         so_far = await progress_so_far(application, before.card.execution_id)
-        with progress_shown(output, session.watch, so_far) as watch:
+        async with progress_shown(application, output, session.watch, so_far) as watch:
             outcome = await application.go_on(before.card.execution_id, watch=watch)
         output.data({"card": card_data(after, output), "execution": outcome_data(outcome, output)})
         output.show(*outcome_lines(outcome, output))

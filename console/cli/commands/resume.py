@@ -37,7 +37,7 @@ def resume(
         execution_id = await find_id(application, ExecutionId, execution)
         session.execution_id = str(execution_id)
         so_far = await progress_so_far(application, execution_id)
-        with progress_shown(session.output, session.watch, so_far) as watch:
+        async with progress_shown(application, session.output, session.watch, so_far) as watch:
             outcome = await application.resume(execution_id, watch=watch, by=as_, budget=budget)
         session.output.data(outcome_data(outcome, session.output))
         session.output.show(*outcome_lines(outcome, session.output))

@@ -77,7 +77,7 @@ def run(
             priority=priority,
             strict=strict,
         )
-        with progress_shown(session.output, session.watch) as watch:
+        async with progress_shown(application, session.output, session.watch) as watch:
             outcome = await application.run(Path(organisation), options, watch=watch)
         session.output.data(outcome_data(outcome, session.output))
         session.output.show(*outcome_lines(outcome, session.output))

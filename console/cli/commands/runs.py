@@ -10,6 +10,7 @@ from rich.text import Text
 from console.cli.exits import Exit
 from console.cli.options import AsJson, Language, command
 from console.cli.render.marks import icon, shown_state, word
+from console.cli.render.queued import queued_words
 from console.cli.session import Session, conduct
 from console.cli.words import moment, one_line, seconds
 from console.ports import Application
@@ -52,6 +53,8 @@ def _lines(row: ExecutionRow, say: Say) -> list[Text]:
         first.append(f"  {say('outcome-imported')}", style="dim")
     elif row.state is OrderState.RUNNING and not row.held:
         first.append(f"  {say('runs-not-held')}", style="dim")
+    elif row.queued:
+        first.append(f"  {row.queued[0].place} {queued_words(row.queued[0], say)}", style="dim")
     spent = [] if row.seconds is None else [seconds(row.seconds)]
     facts = [moment(row.requested_at), row.requested_by, row.organisation, *spent, str(row.execution_id)]
     return [first, Text(f"  {' · '.join(facts)}", style="dim")]

@@ -71,7 +71,7 @@ def run(
 
     async def work(session: Session, application: Application) -> int:
         output = session.output
-        with progress_shown(output, session.watch) as watch:
+        async with progress_shown(application, output, session.watch) as watch:
             outcome = await application.run_sensors(
                 Path(organisation), sensors or (), at=moment(at), start=start, by=as_, watch=watch
             )

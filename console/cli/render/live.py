@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -13,10 +14,12 @@ from rich.text import Text
 from console.cli.output import Output
 from console.cli.render.branches import Branch, tree
 from console.cli.render.marks import icon, word
+from console.cli.render.queued import QueuedTold, look_at_queue, queued_line, queued_lines
 from console.cli.words import seconds
 from console.ports import Application, Watch
 from console.progress import LiveOrder, LiveStep, Progress
 from console.views import StepState
+from console.views_cluster import QueuedOrder
 from contracts import Event, ExecutionId, OrderState
 from runtime.texts import Say
 
@@ -28,11 +31,14 @@ class Picture:
         self._progress = progress
         self._say = say
         self._now = now
+        self.queued: Sequence[QueuedOrder] = ()
+        """Orders that wait for a slot; they stand below the tree."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         root = self._progress.root
         if root is not None:
             yield from tree([order_branch(root, self._now(), top=True)], self._say, options.max_width)
+        yield from queued_lines(self.queued, self._say)
 
 
 def order_branch(order: LiveOrder, now: datetime, *, top: bool = False) -> Branch:
@@ -69,25 +75,52 @@ async def progress_so_far(application: Application, execution_id: ExecutionId) -
     return progress
 
 
-@contextmanager
-def progress_shown(output: Output, also: Watch, progress: Progress | None = None) -> Iterator[Watch]:
+@asynccontextmanager
+async def progress_shown(
+    application: Application, output: Output, also: Watch, progress: Progress | None = None
+) -> AsyncIterator[Watch]:
     """Show progress while the block runs, by the events its watch is given; `also` sees them first.
 
     On a terminal it is a tree, elsewhere a line for each thing that ends; both on standard error. With `progress` it
-    goes on from that picture.
+    goes on from that picture. Which orders wait for a slot is no event; it is looked up now and then.
     """
     progress = progress or Progress()
     if not output.notes.is_terminal or output.as_json:
-        yield _in_lines(progress, output, also)
+        lines, said = _in_lines(progress, output, also), QueuedTold()
+
+        def tell(queued: Sequence[QueuedOrder], now: datetime) -> None:
+            for order in said.news(queued, now):
+                output.note(queued_line(order, output.say))
+
+        async with _queue_watched(application, progress, tell):
+            yield lines
         return
-    with Live(Picture(progress, output.say), console=output.notes, refresh_per_second=8) as live:
+    picture = Picture(progress, output.say)
+    with Live(picture, console=output.notes, refresh_per_second=8) as live:
 
         def watch(event: Event) -> None:
             also(event)
             if progress.apply(event):
                 live.refresh()
 
-        yield watch
+        def draw(queued: Sequence[QueuedOrder], now: datetime) -> None:
+            picture.queued = queued
+
+        async with _queue_watched(application, progress, draw):
+            yield watch
+        picture.queued = ()
+
+
+@asynccontextmanager
+async def _queue_watched(
+    application: Application, progress: Progress, tell: Callable[[Sequence[QueuedOrder], datetime], None]
+) -> AsyncIterator[None]:
+    looking = asyncio.create_task(look_at_queue(application, progress, tell), name="looks at the queue")
+    try:
+        yield
+    finally:
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
 
 
 def _in_lines(progress: Progress, output: Output, also: Watch) -> Watch:

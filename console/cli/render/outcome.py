@@ -14,6 +14,7 @@ from console.cli.render.card import answer_command, card_data, closed_card, open
 from console.cli.render.extension import extension_pairs, go_on_command
 from console.cli.render.facts import Pair, facts, padded
 from console.cli.render.marks import icon, shown_state, word
+from console.cli.render.queued import queued_lines
 from console.cli.words import command_line, in_language, one_line, seconds
 from console.views import ExecutionOutcome
 from contracts import Limit, OrderState
@@ -54,6 +55,7 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
     if outcome.state.final:
         for standing in outcome.decided:
             yield from closed_card(standing, output)
+    yield from queued_lines(outcome.queued, say)
     label = padded(say("outcome-details"), LABEL)
     yield Text.assemble((f"  {label}  ", "dim"), command_line("show", outcome.execution_id))
     for standing in outcome.cards:
@@ -149,6 +151,7 @@ def outcome_data(outcome: ExecutionOutcome, output: Output) -> dict[str, Any]:
         "asks": to_data(outcome.asks),
         "not_offered": to_data(outcome.not_offered),
         "failed_branches": to_data(outcome.failed_branches),
+        "queued": to_data(outcome.queued),
         "repeated": outcome.repeated,
         "imported": outcome.imported,
     }

@@ -75,6 +75,20 @@ async def test_an_order_that_its_submitter_left_is_shown_until_its_execution_is_
     assert await tell(1, "execution.finished") == []
 
 
+async def test_an_execution_tells_which_of_its_orders_wait_and_for_what(busy: Served) -> None:
+    (row,) = await busy.application.executions(organisation="desk", limit=1)
+    path = f"/executions/{row.execution_id.ulid}"
+    assert (await get(busy, path))["queued"] == []  # nobody works on it
+
+    await busy.store.leases.acquire(str(row.execution_id), "somebody", 1e9)  # its clock is set by hand
+    (waiting,) = (await get(busy, path))["queued"]
+    listed = (await get(busy, "/executions?organisation=desk"))["executions"]
+    assert (waiting["place"], waiting["waits_for"], waiting["ahead"]) == ("analyst", "slot", 0)
+    assert [each["queued"] for each in listed] == [[waiting]]
+    shown = await busy.application.show(row.execution_id)
+    assert [str(each.order_id) for each in shown.outcome.queued] == [waiting["order_id"]]
+
+
 async def test_whoever_is_of_one_organisation_sees_its_orders_only(busy: Served) -> None:
     token = await busy.token("guest")
     (slot,) = (await get(busy, "/cluster/slots", token))["slots"]
