@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Self
+from typing import ClassVar, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from contracts.base import CapabilityName, Contract, Json, Name, Sha256, StepId, Text
+from contracts.base import VERSION_PATTERN, CapabilityName, Contract, Json, Name, Sha256, StepId, Text
 from contracts.ids import CardId, DecisionId, ExecutionId, OrderId, QuestionId
 from contracts.plan import Effect
 from contracts.request import ApprovalMode
@@ -75,6 +75,9 @@ class Action(Contract):
 class Option(Contract):
     """One choice on a card."""
 
+    VERSION: ClassVar[str] = "1.1"
+    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
+    """1.1: `confidence` may be absent."""
     id: StepId
     """What a decision names."""
     title: Text
@@ -87,8 +90,8 @@ class Option(Contract):
     """What it costs."""
     reversible: bool
     """Whether it can be taken back."""
-    confidence: Confidence
-    """How sure the expected benefit is."""
+    confidence: Confidence | None = None
+    """How sure the expected benefit is; absent where no statistics tell."""
     actions: tuple[Action, ...] = ()
     """What is carried out; empty for doing nothing."""
     undo: tuple[Action, ...] = ()
@@ -109,6 +112,9 @@ class CardKind(StrEnum):
 class DecisionCard(Contract):
     """A multiple-choice question about something that matters."""
 
+    VERSION: ClassVar[str] = "1.1"
+    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
+    """1.1: an option may be without a confidence."""
     card_id: CardId
     """Decisions name it."""
     kind: CardKind

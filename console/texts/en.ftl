@@ -22,6 +22,7 @@ state-withdrawn = withdrawn
 confidence-high = high confidence
 confidence-medium = medium confidence
 confidence-low = low confidence
+confidence-none = not assessed
 
 severity-critical = critical
 severity-high = high

@@ -21,6 +21,7 @@ state-withdrawn = 已撤回
 confidence-high = 把握高
 confidence-medium = 把握中等
 confidence-low = 把握低
+confidence-none = 未评估
 
 severity-critical = 危急
 severity-high = 高

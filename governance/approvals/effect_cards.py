@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from contracts import CardId, CardKind, Confidence, DecisionCard, Effect, Json, Option, Text
+from contracts import CardId, CardKind, DecisionCard, Effect, Json, Option, Text
 from governance.approvals.matching import action_of
 from governance.approvals.rule import ApprovalRule
 from governance.approvals.strict import mode_of
@@ -105,7 +105,6 @@ def _option(say: _Words, text: str, id_: str, request: EffectRequest, *, acts: b
         risk=say(f"{text}-risk"),
         cost=say(f"{text}-cost"),
         reversible=not acts or _can_be_taken_back(request),
-        confidence=Confidence.LOW,
         actions=(action,) if acts else (),
     )
 

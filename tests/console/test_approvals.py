@@ -56,6 +56,23 @@ def test_only_an_impact_that_the_gate_wrote_has_lines_of_its_own(
     assert lines[first : first + len(shown)] == shown
 
 
+@pytest.mark.parametrize(
+    ("kind", "shown"), [(CardKind.CHOICE, ["not assessed", "high confidence"]), (CardKind.EFFECT, [])]
+)
+def test_a_confidence_that_nobody_worked_out_is_not_told_as_a_low_one(
+    silicon: Silicon, kind: CardKind, shown: list[str]
+) -> None:
+    first, second = a_card().options
+    options = (first.model_copy(update={"confidence": None}), second)
+    card = a_card().model_copy(update={"kind": kind, "options": options})
+    silicon.application.open_cards = (standing(card=card),)
+
+    lines = silicon("approvals", "show", "0CRD").out.splitlines()
+
+    assert [line[14:].strip() for line in lines if line.startswith("    Confidence")] == shown
+    assert silicon("approvals", "show", "0CRD", "--json").json["options"][0]["confidence"] is None
+
+
 def test_deciding_says_what_will_happen_then_writes_then_carries_out(silicon: Silicon) -> None:
     silicon.application.outcome = outcome(state=OrderState.DONE, cards=())
 

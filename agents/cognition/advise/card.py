@@ -72,7 +72,9 @@ def build_card(
     )
 
 
-def _option(template: OptionTemplate, binder: Binder, specs: Mapping[str, CapabilitySpec], most: Confidence) -> Option:
+def _option(
+    template: OptionTemplate, binder: Binder, specs: Mapping[str, CapabilitySpec], most: Confidence | None
+) -> Option:
     actions = tuple(bound(action, binder.roots, specs) for action in template.do)
     final = any(action.effect is Effect.IRREVERSIBLE for action in actions)
     return Option(
@@ -97,18 +99,19 @@ def _applies(option: OptionTemplate, roots: Mapping[str, Json]) -> bool:
         raise InvalidArguments(f"The option {option.id} has a condition that cannot be used: {fault.message}") from None
 
 
-def _confidence_of_finding(roots: Mapping[str, Json]) -> Confidence:
-    """Return how sure the finding is; where there is none, nothing is sure."""
+def _confidence_of_finding(roots: Mapping[str, Json]) -> Confidence | None:
+    """Return how sure the finding is; None where there is none, for then nobody has assessed it."""
     finding = roots.get("finding")
     said = finding.get("confidence") if isinstance(finding, dict) else None
-    return _level(said) if said is not None else Confidence.LOW
+    return _level(said) if said is not None else None
 
 
-def _confidence(template: OptionTemplate, roots: Mapping[str, Json], most: Confidence) -> Confidence:
-    """Return the option's own confidence, never more than the finding's."""
+def _confidence(template: OptionTemplate, roots: Mapping[str, Json], most: Confidence | None) -> Confidence | None:
+    """Return the option's own confidence, never more than the finding's: it is earned by statistics, not declared."""
     if template.confidence is None:
         return most
-    return min(_level(resolve(template.confidence, roots)), most, key=_WEAKEST_FIRST.index)
+    own = _level(resolve(template.confidence, roots))
+    return None if most is None else min(own, most, key=_WEAKEST_FIRST.index)
 
 
 def _level(said: Json) -> Confidence:

@@ -15,7 +15,7 @@ from console.cli.render.marks import HUMAN, icon, word
 from console.cli.render.values import action_line, brief, fact, words
 from console.cli.words import command_line, in_language, moment, one_line
 from console.views import CardStanding, CardState
-from contracts import CardId, CardKind, DecisionCard, Option, Outcome, Question
+from contracts import CardKind, DecisionCard, Option, Outcome, Question
 
 DENY = "deny"
 """What is typed in the place of an option for a no to all of them."""
@@ -97,7 +97,7 @@ def whole_card(standing: CardStanding, output: Output) -> Iterator[RenderableTyp
         yield Text.assemble(
             ("✓ " if chosen else "  ", "green"), (option.id, "bold"), "  ", words(option.title, card.card_id, output)
         )
-        yield facts(option_pairs(option, card.card_id, output), indent=4, width=_option_width(output))
+        yield facts(option_pairs(option, card, output), indent=4, width=_option_width(output))
     for decision in standing.decisions:
         yield Text()
         what = say("card-decided-for", option=decision.option) if decision.option else say("card-decided-no")
@@ -109,16 +109,18 @@ def whole_card(standing: CardStanding, output: Output) -> Iterator[RenderableTyp
         yield from list(open_card(standing, output))[1:]
 
 
-def option_pairs(option: Option, card_id: CardId, output: Output) -> list[Pair]:
-    """Return the five lines by which options are compared, and what each would do."""
-    say = output.say
+def option_pairs(option: Option, card: DecisionCard, output: Output) -> list[Pair]:
+    """Return the lines by which options are compared, and what each would do."""
+    say, card_id = output.say, card.card_id
     pairs: list[Pair] = [
         (say("option-benefit"), words(option.benefit, card_id, output)),
         (say("option-risk"), words(option.risk, card_id, output)),
         (say("option-cost"), words(option.cost, card_id, output)),
         (say("option-undo"), _undo(option, output)),
-        (say("option-confidence"), say(f"confidence-{option.confidence.value}")),
     ]
+    if card.kind is CardKind.CHOICE:  # what the gate asks rests on no statistics
+        sure = option.confidence.value if option.confidence is not None else "none"
+        pairs.append((say("option-confidence"), say(f"confidence-{sure}")))
     pairs += [(say("option-does"), action_line(action, card_id, output)) for action in option.actions]
     pairs += [(say("option-undo-does"), action_line(action, card_id, output)) for action in option.undo]
     return pairs
@@ -144,7 +146,7 @@ def card_data(standing: CardStanding, output: Output) -> dict[str, Any]:
                 "risk": in_language(option.risk, language),
                 "cost": in_language(option.cost, language),
                 "reversible": option.reversible,
-                "confidence": option.confidence.value,
+                "confidence": option.confidence and option.confidence.value,
                 "actions": to_data(option.actions),
                 "undo": to_data(option.undo),
                 "command": decide_command(standing, option.id) if open_ else None,

@@ -47,6 +47,11 @@ def test_long_arguments_are_shortened_in_the_text_and_whole_in_the_action() -> N
     assert card.options[1].actions[0].arguments["airports"] == ["EWR"] * 500
 
 
+def test_nothing_on_a_card_of_the_gate_claims_a_confidence() -> None:
+    cards = [make(effect(), MONEY, say_in, NOW) for make in (effect_card, doubt_card)]
+    assert {option.confidence for card in cards for option in card.options} == {None}
+
+
 def test_only_an_option_that_acts_is_shown_as_final() -> None:
     assert WAIVE.effect is Effect.IRREVERSIBLE
     assert [option.reversible for option in effect_card(effect(), MONEY, say_in, NOW).options] == [False, True]

@@ -100,11 +100,11 @@ async def test_no_option_claims_more_than_the_finding(advise: AdviseCapability) 
     assert [option.confidence for option in card.options] == [Confidence.MEDIUM, Confidence.LOW, Confidence.MEDIUM]
 
 
-async def test_without_a_finding_nothing_is_sure(advise: AdviseCapability) -> None:
+async def test_without_a_finding_no_confidence_is_told_whatever_an_option_says(advise: AdviseCapability) -> None:
     given = arguments(options=OPTIONS.replace("when: finding.verdict == 'weather'", "").replace("finding.n", "hits"))
     given["options"] = str(given["options"]).replace("({{ finding.rate | 0.1% }})", "")
     del given["finding"]
-    assert {option.confidence for option in (await asked(advise, given)).options} == {Confidence.LOW}
+    assert {option.confidence for option in (await asked(advise, given)).options} == {None}
 
 
 async def test_an_irreversible_action_makes_an_option_irreversible_whatever_it_says(advise: AdviseCapability) -> None:
