@@ -65,6 +65,27 @@ def test_every_number_of_the_report_leads_to_a_step_a_query_and_data(waiting: tu
     assert re.search(r"cancellation-desk/totals → `rows\[0\].cancelled` · query `\w{12}` · data `\w{12}`", sources)
 
 
+def test_the_report_leaves_out_no_carrier(waiting: tuple[Desk, dict[str, Any]]) -> None:
+    desk, said = waiting
+    text = re.sub(r"\[\^\d+\]", "", report_of(said, desk).decode())
+    whole = re.search(r"(\d+) of (\d+) flights due so far are cancelled", text)
+    hit = text.partition("## Who was hit")[2].partition("## ")[0]
+    listed = [line.split("|") for line in hit.splitlines() if line.startswith("| ")][2:]
+    others = re.search(r"And (\d+) more with fewer than 20 flights each, together (\d+) of (\d+) cancelled: (.*)", hit)
+
+    assert whole is not None and others is not None and int(others[1]) == len(others[4].split(", "))
+    assert sum(int(row[3]) for row in listed) + int(others[2]) == int(whole[1])
+    assert sum(int(row[2]) for row in listed) + int(others[3]) == int(whole[2])
+
+
+def test_passengers_who_are_only_told_are_told_no_cause(waiting: tuple[Desk, dict[str, Any]]) -> None:
+    desk, said = waiting
+    options = {option["id"]: option for option in desk.json("approvals", "show", said["cards"][0]["id"])["options"]}
+
+    assert [action["with"].get("cause") for action in options["notify"]["actions"]] == ["not stated"]
+    assert options["notify"]["confidence"] == "high"
+
+
 def test_an_approved_option_happens_once_however_often_it_is_decided(waiting: tuple[Desk, dict[str, Any]]) -> None:
     desk, said = waiting
     card = said["cards"][0]["id"]
