@@ -1,4 +1,4 @@
-"""A model that answers from a script, and remembers every request."""
+"""Models that answer from a script and remember every request; like endpoints, they take no broken conversation."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from contracts import Json, Usage
 from runtime.model.port import ModelAnswer, ModelRequest, ToolCall
+from runtime.model.requests import check
 
 Scripted = ModelAnswer | Exception | Callable[[ModelRequest], ModelAnswer]
 
@@ -24,6 +25,7 @@ class ScriptedModel:
         return Usage(tokens_in=10)
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
+        check(request.messages)
         self.requests.append(request)
         if not self.left:
             raise AssertionError("the model was asked once more than the script has answers")
@@ -72,6 +74,7 @@ class PlayedModel:
         return Usage(tokens_in=10)
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
+        check(request.messages)
         turn = sum(message["role"] == "assistant" for message in request.messages)
         self.asked[turn] += 1
         self.requests.append(request)

@@ -65,7 +65,8 @@ def _of_turn(turn: Turn, limit: int) -> Iterator[dict[str, Any]]:
             }
             for call in turn.calls
         ]
-    yield said
+    if turn.calls or turn.content.strip():  # what is empty is told as refused; endpoints take no empty message
+        yield said
     for call in turn.calls:
         yield {"role": "tool", "tool_call_id": _id(turn, call), "content": _result(turn, call)}
     if turn.refused is not None and not turn.calls:

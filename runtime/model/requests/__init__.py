@@ -2,6 +2,7 @@
 
 from runtime.model.requests.errors import Fault, RequestUnfit, UnusableSchema
 from runtime.model.requests.names import Names
+from runtime.model.requests.pairing import check
 from runtime.model.requests.schemas import Normalised, normalise
 
-__all__ = ["Fault", "Names", "Normalised", "RequestUnfit", "UnusableSchema", "normalise"]
+__all__ = ["Fault", "Names", "Normalised", "RequestUnfit", "UnusableSchema", "check", "normalise"]

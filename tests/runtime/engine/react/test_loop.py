@@ -101,7 +101,9 @@ async def test_an_empty_answer_is_told_and_asked_again(sqlite_store: SqlStore, c
     world = a_world(sqlite_store, clock, ModelAnswer("  "), done(n=1))
 
     assert (await world.run(world.order(THINK))).state is OrderState.DONE
-    assert "empty" in model_of(world).requests[1].messages[-1]["content"]
+    messages = model_of(world).requests[1].messages
+    assert "empty" in messages[-1]["content"]
+    assert [message["role"] for message in messages] == ["system", "user", "user"]  # and is no part of the conversation
 
 
 async def test_a_step_is_not_done_without_the_call_that_its_plan_requires(
