@@ -24,21 +24,25 @@ from contracts.docstrings import describe_properties
 Json: TypeAlias = JsonValue
 """Any JSON value. It is cleaned once, where it comes in (`runtime.canonical.clean`), and trusted afterwards."""
 
-Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=64)]
+NAME_PATTERN = r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"
+STEP_PATTERN = r"^[a-z][a-z0-9_]*$"
+CAPABILITY_PATTERN = r"^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$"
+SHA256_PATTERN = r"^[0-9a-f]{64}$"
+LANGUAGE_PATTERN = r"^[a-z]{2}$"
+
+Name: TypeAlias = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=64)]
 """The key of an employee, skill, metric, sensor, rule or person: lower case, words joined by hyphens."""
 
-StepId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
+StepId: TypeAlias = Annotated[str, StringConstraints(pattern=STEP_PATTERN, max_length=64)]
 """The key of a step, parameter or option: an identifier, so that expressions can name it."""
 
-CapabilityName: TypeAlias = Annotated[
-    str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$", max_length=64)
-]
+CapabilityName: TypeAlias = Annotated[str, StringConstraints(pattern=CAPABILITY_PATTERN, max_length=64)]
 """The name of a capability: `connection.operation` or the name of a built-in one."""
 
-Sha256: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Sha256: TypeAlias = Annotated[str, StringConstraints(pattern=SHA256_PATTERN)]
 """A sha256 in lower-case hexadecimal, always over exact stored bytes."""
 
-Text: TypeAlias = str | dict[Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")], str]
+Text: TypeAlias = str | dict[Annotated[str, StringConstraints(pattern=LANGUAGE_PATTERN)], str]
 """Words for a person: one text, or one for each language (`{en: …, zh: …}`)."""
 
 VERSION_PATTERN = r"^\d+\.\d+$"

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints, model_validator
 
-from contracts.base import CapabilityName, Contract, Json, Name, Sha256, StepId
+from contracts.base import NAME_PATTERN, CapabilityName, Contract, Json, Name, Sha256, StepId
 from contracts.evidence import EvidenceKind
 from contracts.ids import CallId, CardId, NodeId, OrderId, QuestionId, SlotId
 from contracts.order import StatusReport, TaskOrder
@@ -19,7 +19,7 @@ from contracts.plan import Effect
 from contracts.problems import ErrorCategory
 from contracts.slots import SlotAllocation
 
-Label = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=64)]
+Label = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=64)]
 """What a node offers: lower case, words joined by hyphens."""
 
 Session = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]

@@ -12,8 +12,10 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-_ULID_PATTERN = "[0-7][0-9A-HJKMNP-TV-Z]{25}"
-_is_ulid = re.compile(_ULID_PATTERN).fullmatch
+ULID_PATTERN = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"
+"""How the part of an id after the slash is written."""
+
+_is_ulid = re.compile(ULID_PATTERN).fullmatch
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [high + low for high in _CROCKFORD for low in _CROCKFORD]
 
@@ -55,7 +57,9 @@ class Id(str):
         if not _is_ulid(ulid):
             if _is_ulid(ulid.upper()):
                 raise ValueError(f"{value!r}: a ULID is written in capitals.")
-            raise ValueError(f"{value!r}: the part after {cls.KIND}/ is not a ULID.")
+            raise ValueError(
+                f"{value!r}: the part after {cls.KIND}/ is not a ULID, which has 26 capital letters and digits."
+            )
         return super().__new__(cls, value)
 
     @classmethod
@@ -76,7 +80,7 @@ class Id(str):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"type": "string", "pattern": f"^{cls.KIND}/{_ULID_PATTERN}$"}
+        return {"type": "string", "pattern": f"^{cls.KIND}/{ULID_PATTERN[1:]}"}
 
 
 class ExecutionId(Id):

@@ -5,12 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from contracts.base import CAPABILITY_PATTERN, LANGUAGE_PATTERN, NAME_PATTERN, SHA256_PATTERN, STEP_PATTERN
+from contracts.ids import ULID_PATTERN
+
 _KINDS: Mapping[str, str] = {
     "string": "text", "tuple": "a list", "list": "a list", "set": "a list", "dict": "an object", "model": "an object",
     "mapping": "an object", "dataclass": "an object", "int": "a whole number", "float": "a number",
     "decimal": "a number", "bool": "true or false", "finite": "a number that can be worked with",
     "datetime": "a time like 2013-02-08T17:00", "date": "a date like 2013-02-08", "none": "nothing",
 }  # fmt: skip
+
+_WRITTEN: Mapping[str, str] = {
+    NAME_PATTERN: "lower case, words joined by hyphens, for example cancel-rate",
+    STEP_PATTERN: "lower case, words joined by _, for example cancel_rate",
+    CAPABILITY_PATTERN: "lower case, for example flights.query",
+    SHA256_PATTERN: "a sha256: 64 digits and letters from a to f",
+    LANGUAGE_PATTERN: "two lower-case letters, for example en",
+    ULID_PATTERN: (
+        "the part of an id after its slash, 26 digits and capital letters, for example 01JB0000000000000000000XEC"
+    ),
+}
+"""Pattern of a contract → how such a text is written, in words for people."""
+
+
+def written_as(pattern: str) -> str | None:
+    """Return how a text of this pattern is written, in words, where they are known."""
+    return _WRITTEN.get(pattern)
 
 
 def in_plain_words(detail: Mapping[str, Any]) -> str:
@@ -34,7 +54,8 @@ def in_plain_words(detail: Mapping[str, Any]) -> str:
         case "literal_error" | "enum":
             return f"must be {context['expected']}"
         case "string_pattern_mismatch":
-            return f"is not written as it must be ({context['pattern']})"
+            written = written_as(str(context["pattern"]))
+            return f"must be {written}" if written else f"is not written as it must be ({context['pattern']})"
         case "value_error" if "error" in context:
             return f"cannot be used: {str(context['error']).strip().rstrip('.')}"
     wanted = _KINDS.get(kind.partition("_")[0])

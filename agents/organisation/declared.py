@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from agents.organisation.fault import Fault
 from agents.organisation.yaml_source import Path, YamlSource
 from contracts.plan import LONGEST_S
-from runtime.plain_words import in_plain_words
+from runtime.plain_words import in_plain_words, written_as
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -164,13 +164,8 @@ _MUST_BE = {
 
 
 def _pattern(pattern: str) -> str:
-    if "(-[a-z0-9]+)*" in pattern and "\\." not in pattern:
-        return "Lower case, words joined by hyphens, for example cancel-rate."
-    if pattern == r"^[a-z][a-z0-9_]*$":
-        return "Lower case, words joined by _, for example cancel_rate."
-    if "\\." in pattern and "a-z" in pattern:
-        return "Lower case, for example flights.query."
-    return f"It must look like {pattern}."
+    written = written_as(pattern)
+    return f"{written[:1].upper()}{written[1:]}." if written else f"It must look like {pattern}."
 
 
 def _fields_at(model: Any, place: Path) -> list[str]:

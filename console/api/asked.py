@@ -8,9 +8,8 @@ from pydantic import ConfigDict, Field
 
 from console.api.model import ApiModel
 from contracts import Budget, Json, Name
-
-ULID = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"
-"""The part of an id after the slash, as it stands in addresses."""
+from contracts.base import LANGUAGE_PATTERN
+from contracts.ids import ULID_PATTERN
 
 
 class Acting(ApiModel):
@@ -60,7 +59,7 @@ class NewExecution(Acting):
     """Values for the parameters of the skill's plan."""
     at: datetime | None = None
     """See only what was known then: with an offset that moment, without one local time of the organisation."""
-    language: str | None = Field(default=None, pattern="^[a-z]{2}$")
+    language: str | None = Field(default=None, pattern=LANGUAGE_PATTERN)
     """Language of reports and cards; else the organisation's."""
     budget: Budget = Budget()
     """What may be spent at most; the organisation's own limits hold as well."""
@@ -84,5 +83,5 @@ class Paging(ApiModel):
     """Only those of this organisation."""
     limit: int = Field(default=50, ge=1, le=200)
     """How many at most."""
-    cursor: str | None = Field(default=None, pattern=ULID)
+    cursor: str | None = Field(default=None, pattern=ULID_PATTERN)
     """`next` of the page before."""

@@ -7,7 +7,6 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends
 from fastapi import Path as InPath
 
-from console.api.asked import ULID
 from console.api.cluster import OfNode
 from console.api.desk import Asking, AtDesk, query_of
 from contracts import (
@@ -25,6 +24,7 @@ from contracts import (
     BridgeWord,
     OrderId,
 )
+from contracts.ids import ULID_PATTERN
 
 PREFIX = "/bridge"
 routes = APIRouter(prefix=PREFIX, tags=["bridges"], dependencies=[query_of()])
@@ -39,7 +39,7 @@ def _order_id(
         str,
         InPath(
             alias="order",
-            pattern=ULID,
+            pattern=ULID_PATTERN,
             description="The order: the part of its id after the slash.",
             examples=["01JB0000000000000000000RDR"],
         ),

@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as InPath
 
-from console.api.asked import ULID
 from console.api.desk import Asking, AtDesk, query_of
 from console.api.shown_cluster import Node, NodeList, OrderList, Place, Slot, SlotList
 from console.views_cluster import NodeState
 from contracts import NodeId
+from contracts.ids import ULID_PATTERN
 
 routes = APIRouter(prefix="/cluster", tags=["cluster"])
 
@@ -21,7 +21,7 @@ def _node_id(
         str,
         InPath(
             alias="node",
-            pattern=ULID,
+            pattern=ULID_PATTERN,
             description="The node: the part of its id after the slash.",
             examples=["01JB0000000000000000000NDE"],
         ),

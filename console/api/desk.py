@@ -13,12 +13,12 @@ from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.params import Depends as DependsOn
 
-from console.api.asked import ULID
 from console.api.feed import Feed
 from console.errors import Pruned
 from console.ports import Application
 from console.views import ExecutionRow
 from contracts import ExecutionId, Name
+from contracts.ids import ULID_PATTERN
 from governance.access import Principal
 from runtime.errors import InvalidArguments, NotFound
 from runtime.settings.load import Settings
@@ -76,7 +76,7 @@ def _execution_id(
         str,
         InPath(
             alias="execution",
-            pattern=ULID,
+            pattern=ULID_PATTERN,
             description="The execution: the part of its id after the slash.",
             examples=["01JB0000000000000000000XEC"],
         ),

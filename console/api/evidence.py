@@ -8,17 +8,17 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Response
 
-from console.api.asked import ULID
 from console.api.desk import Asking, AtDesk, query_of
 from console.api.shown_evidence import EvidenceShown
 from contracts import OrderId
+from contracts.ids import ULID_PATTERN
 
 routes = APIRouter(prefix="/orders", tags=["evidence"])
 Ulid = Annotated[
     str,
     Path(
         alias="order",
-        pattern=ULID,
+        pattern=ULID_PATTERN,
         description="The order: the part of its id after the slash.",
         examples=["01JB0000000000000000000ORD"],
     ),

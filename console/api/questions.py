@@ -6,17 +6,18 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path
 
-from console.api.asked import ULID, NewAnswer
+from console.api.asked import NewAnswer
 from console.api.desk import Asking, AtDesk, query_of
 from console.api.shown import Answered, QuestionList
 from contracts import QuestionId
+from contracts.ids import ULID_PATTERN
 
 routes = APIRouter(prefix="/questions", tags=["questions"])
 Ulid = Annotated[
     str,
     Path(
         alias="question",
-        pattern=ULID,
+        pattern=ULID_PATTERN,
         description="The question: the part of its id after the slash.",
         examples=["01JB0000000000000000000QST"],
     ),

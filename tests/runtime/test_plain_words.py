@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field, TypeAdapter, ValidationError
 
+from contracts import Name
 from runtime.plain_words import in_plain_words
 
 
@@ -25,6 +26,8 @@ from runtime.plain_words import in_plain_words
         (int, "x", "must be a whole number"),
         (bool, "x", "must be true or false"),
         (datetime, "x", "must be a time like 2013-02-08T17:00"),
+        (Name, "Cancel Rate", "must be lower case, words joined by hyphens, for example cancel-rate"),
+        (Annotated[str, Field(pattern="^x+$")], "y", "is not written as it must be (^x+$)"),
         (Literal["a", "b"], "c", "must be 'a' or 'b'"),
     ],
 )

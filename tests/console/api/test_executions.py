@@ -66,6 +66,18 @@ async def test_what_does_not_fit_is_told_with_its_place_and_nothing_is_recorded(
     assert served.woken == []
 
 
+@pytest.mark.parametrize("wrong", ["01jb0000000000000000000xec", "01JB", "execution"])
+async def test_an_id_that_is_none_is_told_how_one_is_written(served: Served, wrong: str) -> None:
+    async with served.client() as client:
+        response = await client.get(f"/executions/{wrong}")
+
+    (fault,) = response.json()["errors"]
+    assert (response.status_code, response.headers["content-type"]) == (422, "application/problem+json")
+    assert fault["at"] == "path execution"
+    assert fault["detail"].startswith("must be the part of an id after its slash, 26 digits and capital letters")
+    assert "{25}" not in response.text
+
+
 NOT_TAKEN: list[tuple[dict[str, object], int, str]] = [
     ({"organisation": "nowhere"}, 404, "NOT_FOUND"),
     ({"organisation": None}, 422, "INVALID_ARGUMENTS"),
