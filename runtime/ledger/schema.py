@@ -2,6 +2,9 @@
 
 A step costs about 250 bytes for a result of 90: texts that repeat are numbers of the table `names`, hashes and ULIDs
 are bytes, moments are whole microseconds since 1970 in UTC. `rows.py` turns such rows into facts and back.
+
+Tables on a server are made by migrations only, so that what only MySQL is to be told (engine, character set) stands
+there: naming it here, or a type of its own, would import its dialect with every start, also of an embedded file.
 """
 
 from __future__ import annotations
@@ -20,7 +23,6 @@ from sqlalchemy import (
     Table,
     UniqueConstraint,
 )
-from sqlalchemy.dialects import mysql
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 REVISION = "0006"
@@ -28,9 +30,6 @@ REVISION = "0006"
 
 PASSING = {"passing": True}
 """Marks tables of what goes on just now: a copy of the ledger, which goes on elsewhere, begins with them empty."""
-
-MYSQL: dict[str, Any] = {"mysql_engine": "InnoDB", "mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin"}
-"""Asked for on each table, for MariaDB's own default may be latin1, and names differ by case here."""
 
 
 class ExactText(TypeDecorator[str]):
@@ -42,6 +41,8 @@ class ExactText(TypeDecorator[str]):
     def load_dialect_impl(self, dialect: Any) -> TypeEngine[Any]:
         """Return UTF-8 bytes on MySQL, text that compares by code point elsewhere."""
         if dialect.name == "mysql":
+            from sqlalchemy.dialects import mysql
+
             return dialect.type_descriptor(mysql.VARBINARY(1_020))  # type: ignore[no-any-return]
         collation = "C" if dialect.name == "postgresql" else None
         return dialect.type_descriptor(String(255, collation=collation))  # type: ignore[no-any-return]
@@ -53,6 +54,25 @@ class ExactText(TypeDecorator[str]):
     def process_result_value(self, value: Any, dialect: Any) -> str | None:
         """Decode where the column holds bytes; a hand may have put in what is no UTF-8."""
         return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+class FewBytes(TypeDecorator[bytes]):
+    """Bytes of one length: a hash, a ULID."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def __init__(self, length: int) -> None:
+        super().__init__(length)
+        self.length = length
+
+    def load_dialect_impl(self, dialect: Any) -> TypeEngine[Any]:
+        """Return bytes of a fixed length on MySQL, which the others do not have."""
+        if dialect.name == "mysql":
+            from sqlalchemy.dialects import mysql
+
+            return dialect.type_descriptor(mysql.BINARY(self.length))  # type: ignore[no-any-return]
+        return dialect.type_descriptor(LargeBinary(self.length))  # type: ignore[no-any-return]
 
 
 def text(length: int) -> TypeEngine[str]:
@@ -70,11 +90,6 @@ def binary() -> TypeEngine[bytes]:
     return LargeBinary(2**32 - 1)
 
 
-def few_bytes(length: int) -> TypeEngine[bytes]:
-    """Return bytes of one length: a hash, a ULID."""
-    return LargeBinary(length).with_variant(mysql.BINARY(length), "mysql")
-
-
 metadata = MetaData()
 
 counter = Table(
@@ -82,7 +97,6 @@ counter = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=False),
     Column("position", number(), nullable=False),
-    **MYSQL,
 )
 """One row: the greatest position. Every writer locks it first, so its lock is the order of all commits."""
 
@@ -92,7 +106,6 @@ names = Table(
     Column("number", number(), primary_key=True, autoincrement=False),
     Column("text", ExactText(), nullable=False),
     UniqueConstraint("text", name="names_text"),
-    **MYSQL,
 )
 """Each text that repeats, once. A row is never changed and never taken away, so a number may be remembered for ever."""
 
@@ -102,20 +115,19 @@ events = Table(
     Column("position", number(), primary_key=True, autoincrement=False),
     Column("stream", number(), nullable=False),
     Column("version", Integer, nullable=False),
-    Column("id", few_bytes(16), nullable=False),
+    Column("id", FewBytes(16), nullable=False),
     Column("type", number(), nullable=False),
     Column("time", number(), nullable=False),
     Column("source", number(), nullable=False),
     Column("organisation", number(), nullable=False),
     Column("execution_id", number()),
     Column("trace_id", number()),
-    Column("payload_sha256", few_bytes(32), nullable=False),
-    Column("chain_sha256", few_bytes(32), nullable=False),
+    Column("payload_sha256", FewBytes(32), nullable=False),
+    Column("chain_sha256", FewBytes(32), nullable=False),
     Column("data", binary()),
     Column("erased_at", number()),
     UniqueConstraint("stream", "version", name="events_stream_version"),
     Index("events_execution", "execution_id", "position"),
-    **MYSQL,
 )
 """One row for each fact. The chain runs over all columns but the last two: the exact bytes of the payload stand beside
 it, and are null once they were erased."""
@@ -128,11 +140,10 @@ streams = Table(
     Column("organisation", number(), nullable=False),
     Column("first_position", number(), nullable=False),
     Column("version", Integer, nullable=False),
-    Column("chain_sha256", few_bytes(32), nullable=False),
+    Column("chain_sha256", FewBytes(32), nullable=False),
     Column("last_type", number(), nullable=False),
     Column("updated_at", number(), nullable=False),
     Index("streams_last_type", "kind", "last_type", "organisation"),
-    **MYSQL,
 )
 """The head of each stream, written with each append. By its index servers find what has not ended, several times a
 second: the last type stands before the organisation, which they do not name."""
@@ -147,11 +158,10 @@ tombstones = Table(
     Column("first_position", number(), nullable=False),
     Column("last_position", number(), nullable=False),
     Column("positions", binary(), nullable=False),
-    Column("chain_sha256", few_bytes(32), nullable=False),
+    Column("chain_sha256", FewBytes(32), nullable=False),
     Column("reason", text(255), nullable=False),
     Column("at", number(), nullable=False),
     Index("tombstones_last_position", "last_position"),
-    **MYSQL,
 )
 """What stands for a stream whose events up to `version` were pruned, and at which positions they stood."""
 
@@ -162,7 +172,6 @@ consumers = Table(
     Column("position", number(), nullable=False),
     Column("data", binary()),
     Column("updated_at", number(), nullable=False),
-    **MYSQL,
 )
 """How far each consumer has come, moved in the same commit as what it made of the events."""
 
@@ -173,7 +182,6 @@ snapshots = Table(
     Column("version", Integer, nullable=False),
     Column("data", binary(), nullable=False),
     PrimaryKeyConstraint("stream", "version"),
-    **MYSQL,
 )
 """What was folded from a stream up to a version, compressed. Any of it may be deleted at any time."""
 
@@ -189,7 +197,6 @@ fragments = Table(
     Index("fragments_stream", "stream", "seq"),
     Index("fragments_time", "time"),
     sqlite_autoincrement=True,
-    **MYSQL,
 )
 """Events that are only streamed, such as the words of a model: outside the chain, with a sequence of their own."""
 
@@ -201,7 +208,6 @@ leases = Table(
     Column("fence", number(), nullable=False),
     Column("expires_at", number(), nullable=False),
     Index("leases_expires_at", "expires_at"),
-    **MYSQL,
 )
 """A row stays for ever, so that its fence only grows; an empty holder means released."""
 
@@ -211,7 +217,6 @@ blobs = Table(
     Column("sha256", text(64), primary_key=True),
     Column("codec", text(8), nullable=False),
     Column("size", number(), nullable=False),
-    **MYSQL,
 )
 """What is stored by content."""
 
@@ -222,7 +227,6 @@ blob_parts = Table(
     Column("part", Integer, nullable=False),
     Column("data", binary(), nullable=False),
     PrimaryKeyConstraint("sha256", "part"),
-    **MYSQL,
 )
 """The stored bytes in parts, because servers limit the size of one statement."""
 
@@ -234,7 +238,6 @@ cluster_nodes = Table(
     Column("closed", Integer, nullable=False),
     Column("since", number(), nullable=False),
     info=PASSING,
-    **MYSQL,
 )
 """Machines that offer slots, and whether an operator closed one: that holds until it is opened again."""
 
@@ -247,7 +250,6 @@ cluster_runners = Table(
     Column("beat_at", number(), nullable=False),
     Column("pulled_at", number(), nullable=False),
     info=PASSING,
-    **MYSQL,
 )
 """Processes that carry out orders on a node: `for_all` those of everybody, else only those they submitted."""
 
@@ -273,7 +275,6 @@ cluster_orders = Table(
     UniqueConstraint("order_id", name="cluster_orders_order"),
     Index("cluster_orders_line", "stage", "wants", "line", "turn", "execution_id", "seq"),
     info=PASSING,
-    **MYSQL,
 )
 """Orders that wait for a slot or were given one through the queue, until whoever submitted one has its report."""
 
@@ -284,7 +285,6 @@ cluster_turns = Table(
     Column("turn", number(), nullable=False),
     Column("execution_id", text(40), nullable=False),
     info=PASSING,
-    **MYSQL,
 )
 """Which round of the queue is served and who was last, for each rank, and which rounds each execution has used."""
 
@@ -302,7 +302,6 @@ cluster_calls = Table(
     Index("cluster_calls_order", "order_id", "key_sha256"),
     Index("cluster_calls_since", "since"),
     info=PASSING,
-    **MYSQL,
 )
 """Calls that lie before bridges that speak HTTP, with what was said to them: leave, receipt. Kept for a day, arguments
 only as long as a bridge may still be told to carry the call out."""
