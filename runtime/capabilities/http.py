@@ -165,7 +165,7 @@ class HttpService:
     def _new_client(self) -> httpx.AsyncClient:
         import httpx
 
-        from runtime.capabilities.http_guard import PinnedTransport  # it is made of httpx
+        from runtime.capabilities.http_pinned import PinnedTransport  # it is made of httpx
 
         private = self._connection.allow_private or self._connection.service is not None
         return httpx.AsyncClient(

@@ -17,7 +17,8 @@ import h11
 import httpx
 
 from runtime.capabilities.browser.sites import PORTS, Site, Sites
-from runtime.capabilities.http_guard import PinnedTransport, allowed_address
+from runtime.capabilities.http_guard import allowed_address
+from runtime.capabilities.http_pinned import PinnedTransport
 from runtime.errors import NetworkFault, PermissionRefused, SiliconError
 
 LOOKING = frozenset({"GET", "HEAD", "OPTIONS"})
