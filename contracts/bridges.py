@@ -1,7 +1,8 @@
 """What passes between the gateway and a bridge that speaks only HTTP: its node, its orders, calls, verdicts, receipts.
 
 The server binds arguments, asks people and keeps the ledger; the bridge carries out single calls and says what came of
-them. `docs/cluster.md` has the protocol.
+them. `docs/cluster.md` has the protocol. What a bridge sends is made ready at once, not when it is first used as other
+contracts are: the HTTP API makes validators of its own from it, and putting those off leads to warnings.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Session = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 """One stretch of a bridge, from `register` to `leave`; whoever registers the node anew ends it."""
 
 
-class BridgeNode(Contract):
+class BridgeNode(Contract, defer_build=False):
     """A node that enters the cluster, as its bridge declares it."""
 
     name: Name
@@ -58,7 +59,7 @@ class BridgeEntry(Contract):
     """Whose orders it gets."""
 
 
-class BridgeBeat(Contract):
+class BridgeBeat(Contract, defer_build=False):
     """A sign of life."""
 
     session: Session
@@ -71,7 +72,7 @@ class BridgeBeat(Contract):
     """How long the answer may wait for an order, seconds."""
 
 
-class BridgeLeave(Contract):
+class BridgeLeave(Contract, defer_build=False):
     """That a session ends."""
 
     session: Session
@@ -96,7 +97,7 @@ class BridgeOrders(Contract):
     """Orders it named that are no longer its own: do nothing more for them."""
 
 
-class BridgeWord(Contract):
+class BridgeWord(Contract, defer_build=False):
     """What is said about an order, by whoever holds its slot."""
 
     session: Session

@@ -26,7 +26,7 @@ _SECONDS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400, "w
 class Declared(BaseModel):
     """Something that stands in a file: frozen, closed to unknown fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
 
 def seconds(value: object) -> float:

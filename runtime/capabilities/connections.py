@@ -11,7 +11,7 @@ from contracts import Effect, Json, Money, Name, Parameter, StepId
 
 
 class _Declared(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 def _price(value: object) -> object:
@@ -225,7 +225,7 @@ SqlConnection: TypeAlias = DuckdbConnection | SqliteConnection | UrlConnection
 AnyConnection: TypeAlias = SqlConnection | HttpConnection | BridgeConnection
 Connection: TypeAlias = Annotated[AnyConnection, Field(discriminator="kind")]
 
-_READ: TypeAdapter[Any] = TypeAdapter(Connection)
+_READ: TypeAdapter[Any] = TypeAdapter(Connection, config=ConfigDict(defer_build=True))
 
 
 def read_connection(data: Mapping[str, Any]) -> AnyConnection:

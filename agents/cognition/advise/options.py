@@ -21,7 +21,7 @@ MOST_OPTIONS = 3
 
 
 class _Closed(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
 
 class ActionTemplate(_Closed):
