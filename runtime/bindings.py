@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 _BINDING = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _PLAIN = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:0|[1-9]\d{0,14})\])*", re.ASCII)
 """Paths of names and positions, which nearly all are: reading those takes no library."""
-_PARTS = re.compile(r"\w+", re.ASCII)
+_SPREAD = re.compile(rf"{_PLAIN.pattern}(?:\[\*\](?:\.[A-Za-z_]\w*|\[(?:0|[1-9]\d{{0,14}})\])*)+", re.ASCII)
+"""Paths that also say `[*]`, every item, of which the same is true."""
+_PARTS = re.compile(r"\w+|\*", re.ASCII)
+_EVERY = "*"
 _KEPT = 4_096
 
 
@@ -113,9 +116,10 @@ def only_binding(text: str) -> str | None:
 def reference_of(text: str) -> Reference:
     """Return what one binding reads; `text` is what stands between the braces. Raises BindingFault."""
     if _PLAIN.fullmatch(text):
-        root, *rest = _PARTS.findall(text)
-        path = tuple(int(part) if part.isdigit() else part for part in rest)
-        return Reference(text=text, root=root, path=path, singular=True)
+        return Reference(text=text, root=_PARTS.findall(text)[0], path=_parts(text), singular=True)
+    if _SPREAD.fullmatch(text):
+        path = _parts(text)
+        return Reference(text=text, root=_PARTS.findall(text)[0], path=path[: path.index(_EVERY)], singular=False)
     query = _query(text)
     names = [_only_key(segment) for segment in query.segments]
     root = names[0]
@@ -154,6 +158,8 @@ def _look_up(text: str, roots: Mapping[str, Json]) -> Json:
         raise InvalidArguments(
             f"{{{{ {text} }}}}: there is no `{reference.root}`.{_offer(reference.root, roots)}", binding=text
         )
+    if _SPREAD.fullmatch(text):
+        return _spread(roots[reference.root], _parts(text))
     if not reference.singular:
         return cast(list[Json], _query(text).findall(roots))
     value: Any = roots[reference.root]
@@ -163,6 +169,31 @@ def _look_up(text: str, roots: Mapping[str, Json]) -> Json:
             raise InvalidArguments(f"{{{{ {text} }}}}: {_why_missing(reference, roots)}", binding=text)
         value = value[key]
     return cast(Json, value)
+
+
+def _parts(text: str) -> tuple[str | int, ...]:
+    """Return the names, positions and stars after the root of a path that takes no library."""
+    return tuple(int(part) if part.isdigit() else part for part in _PARTS.findall(text)[1:])
+
+
+def _spread(value: Json, path: tuple[str | int, ...]) -> list[Json]:
+    """Return every value that a path with stars leads to; what is not there is passed over, as JSONPath does."""
+    found: list[Any] = [value]
+    for part in path:
+        if part == _EVERY:
+            found = [inner for each in found for inner in _inside(each)]
+        elif isinstance(part, int):
+            found = [each[part] for each in found if isinstance(each, list) and _has(each, part)]
+        else:
+            found = [each[part] for each in found if isinstance(each, Mapping) and part in each]
+    return found
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    """Return the items of a list or the values of an object; nothing else holds any."""
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _has(value: Any, key: str | int) -> bool:

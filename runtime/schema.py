@@ -149,7 +149,8 @@ def _surely_fits(value: Any, schema: Any) -> bool:
     for keyword, asked in schema.items():
         match keyword:
             case "type":
-                fits = isinstance(asked, str) and asked in _IS and _IS[asked](value)
+                kinds = asked if isinstance(asked, list) else [asked]
+                fits = _all_text(kinds) and any(kind in _IS and _IS[kind](value) for kind in kinds)
             case "format":
                 fits = asked in _PARSE and isinstance(value, str) and _parses(_PARSE[asked], value)
             case "anyOf":
@@ -170,6 +171,36 @@ def _surely_fits(value: Any, schema: Any) -> bool:
     return True
 
 
+def _surely_usable(schema: Any) -> bool:
+    """Whether this is a JSON Schema, told without a library; False means that the library decides."""
+    if not isinstance(schema, dict):
+        return isinstance(schema, bool)
+    for keyword, asked in schema.items():
+        match keyword:
+            case "type":
+                kinds = asked if isinstance(asked, list) else [asked]
+                usable = _all_text(kinds) and set(kinds) <= _IS.keys() and 0 < len(kinds) == len(set(kinds))
+            case "format" | "description":
+                usable = isinstance(asked, str)
+            case "required":
+                usable = isinstance(asked, list) and _all_text(asked) and len(asked) == len(set(asked))
+            case "anyOf":
+                usable = isinstance(asked, list) and bool(asked) and all(map(_surely_usable, asked))
+            case "properties":
+                usable = isinstance(asked, dict) and all(map(_surely_usable, asked.values()))
+            case "additionalProperties" | "items":
+                usable = _surely_usable(asked)
+            case _:
+                usable = False
+        if not usable:
+            return False
+    return True
+
+
+def _all_text(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
 def _parses(parse: Callable[[str], object], text: str) -> bool:
     try:
         parse(text)
@@ -180,10 +211,13 @@ def _parses(parse: Callable[[str], object], text: str) -> bool:
 
 @lru_cache(1_024)
 def _fault_of_schema(declared: bytes) -> str | None:
+    schema = json.loads(declared)
+    if _surely_usable(schema):
+        return None
     from jsonschema import Draft202012Validator, SchemaError
 
     try:
-        Draft202012Validator.check_schema(json.loads(declared))
+        Draft202012Validator.check_schema(schema)
     except SchemaError as error:
         return f"This is not a JSON Schema: {error.message}."
     return None

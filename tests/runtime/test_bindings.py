@@ -115,3 +115,14 @@ def test_a_plain_path_says_what_the_library_makes_of_it(text: str) -> None:
             resolve(f"{{{{ {text} }}}}", roots)
     else:
         assert resolve(f"{{{{ {text} }}}}", roots) == found.obj
+
+
+@given(st.from_regex(r"\A[a-c](\.[a-c]|\[[0-2]\])*(\[\*\](\.[a-c]|\[[0-2]\])*)+\Z"))
+def test_a_path_with_stars_says_what_the_library_makes_of_it(text: str) -> None:
+    roots: dict[str, Any] = {"a": {"b": [1, {"c": [2, 3]}, [4]], "c": {"a": None}}, "b": [[5], {"a": 6}], "c": "text"}
+    query = jsonpath.compile(f"$.{text}", strict=True)
+
+    reference = reference_of(text)
+
+    assert (reference.root, reference.singular) == (text[0], query.singular_query())
+    assert resolve(f"{{{{ {text} }}}}", roots) == query.findall(roots)

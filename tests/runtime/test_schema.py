@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from contracts import Parameter, ValueType
-from runtime.schema import SchemaFault, _formats, fault_of, fits, json_schema_of, json_schema_of_parameters, type_of
+from runtime.schema import (
+    SchemaFault,
+    _formats,
+    _surely_usable,
+    fault_of,
+    fits,
+    json_schema_of,
+    json_schema_of_parameters,
+    type_of,
+)
 
 GIVES: dict[str, Any] = {
     "rows": "array",
@@ -102,6 +111,7 @@ _LEAF = st.one_of(
     st.just({}),
     st.sampled_from([{"type": kind} for kind in ("string", "integer", "number", "boolean", "array", "object", "null")]),
     st.sampled_from([{"type": "string", "format": "date"}, {"format": "date-time"}, {"enum": [1]}, {"minimum": 3}]),
+    st.sampled_from([{"type": ["string", "null"]}, {"type": ["integer", "array", "boolean"]}]),
 )
 _SCHEMAS = st.recursive(
     _LEAF,
@@ -132,3 +142,32 @@ def test_what_plain_types_take_the_library_takes_and_the_other_way_round(value: 
     fits = Draft202012Validator(schema, format_checker=_formats()).is_valid(value)
 
     assert (fault_of(value, schema) is None) is fits
+
+
+_WORDS = st.sampled_from(["string", "null", "arr", "a"]) | st.none() | st.integers() | st.booleans()
+_ANYTHING = st.recursive(
+    _WORDS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["type", "format", "required", "anyOf", "properties", "items", "additionalProperties", "a"]
+            ),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.dictionaries(st.sampled_from(["type", "required", "anyOf", "properties", "items"]), _ANYTHING, min_size=1))
+def test_what_is_taken_for_a_schema_at_a_glance_is_one_for_the_library(declared: dict[str, Any]) -> None:
+    if _surely_usable(declared):
+        Draft202012Validator.check_schema(declared)
+
+
+@pytest.mark.parametrize("declared", [{"type": ["string", "null"]}, {"type": "array", "items": {"type": "object"}}])
+def test_a_plain_schema_is_known_at_a_glance(declared: dict[str, Any]) -> None:
+    assert _surely_usable(declared)
