@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,18 +60,18 @@ def template_faults(source: str, given: Collection[str]) -> Iterator[TemplateFau
     Args:
         given: the names that the template may use, its helpers among them.
     """
-    from jinja2 import TemplateSyntaxError, meta
+    from jinja2 import TemplateSyntaxError, nodes
 
     environment = _environment(Page(_key_alone))
     try:
         tree = environment.parse(_named(source))
-        unknown = [*_unknown_functions(tree, environment), *_other_templates(tree)]
+        every = list(tree.find_all(nodes.Node))
+        unknown = [*_unknown_functions(every, environment), *_other_templates(every)]
         yield from unknown
         if not unknown:
-            environment.compile(tree)
-            there = {*given, *_GLOBALS} | _asked_for(tree) | _set_in(tree)
-            for name in sorted(meta.find_undeclared_variables(tree) - there):
-                yield TemplateFault(_first_use(tree, name), f"`{name}` is not given.", name)
+            there = {*given, *_GLOBALS} | _asked_for(every) | _set_in(every)
+            for name in sorted(_looked_up(tree, environment) - there):
+                yield TemplateFault(_first_use(every, name), f"`{name}` is not given.", name)
     except TemplateSyntaxError as error:
         yield TemplateFault(error.lineno, f"This is no template: {(error.message or 'it ends too early').rstrip('.')}.")
     except SyntaxError as error:  # of the Python it is turned into, whose lines are others
@@ -84,11 +84,33 @@ def _key_alone(key: str, /, **_facts: object) -> str:
     return key
 
 
-def _unknown_functions(tree: nodes.Template, environment: SandboxedEnvironment) -> Iterator[TemplateFault]:
+def _looked_up(tree: nodes.Template, environment: SandboxedEnvironment) -> set[str]:
+    """Return the names that the template looks up when it is filled, having turned it into Python, which may raise.
+
+    `jinja2.meta.find_undeclared_variables` finds the same, but turns the template into Python once more for it.
+    """
+    from jinja2.compiler import CodeGenerator, Frame
+
+    found: set[str] = set()
+
+    class NotingGenerator(CodeGenerator):
+        def enter_frame(self, frame: Frame) -> None:
+            super().enter_frame(frame)
+            looked_up = {str(name) for action, name in frame.symbols.loads.values() if action == "resolve"}
+            found.update(looked_up - self.environment.globals.keys())
+
+    environment.code_generator_class = NotingGenerator
+    environment.compile(tree)
+    return found
+
+
+def _unknown_functions(every: Sequence[nodes.Node], environment: SandboxedEnvironment) -> Iterator[TemplateFault]:
     from jinja2 import nodes
 
     there = {"filter": environment.filters, "test": environment.tests}
-    for used in tree.find_all((nodes.Filter, nodes.Test)):
+    for used in every:
+        if not isinstance(used, nodes.Filter | nodes.Test):
+            continue
         named = [("filter" if isinstance(used, nodes.Filter) else "test", used.name)]
         if used.name in _BY_NAME:
             kind, place = _BY_NAME[used.name]
@@ -103,34 +125,35 @@ def _listed(known: Collection[str]) -> str:
     return ", ".join(sorted(name for name in known if name.isidentifier()))
 
 
-def _other_templates(tree: nodes.Template) -> Iterator[TemplateFault]:
+def _other_templates(every: Sequence[nodes.Node]) -> Iterator[TemplateFault]:
     from jinja2 import nodes
 
-    for used in tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)):
-        yield TemplateFault(used.lineno, "A report template is one file and cannot use another one.")
+    for used in every:
+        if isinstance(used, nodes.Include | nodes.Import | nodes.FromImport | nodes.Extends):
+            yield TemplateFault(used.lineno, "A report template is one file and cannot use another one.")
 
 
-def _asked_for(tree: nodes.Template) -> set[str]:
+def _asked_for(every: Sequence[nodes.Node]) -> set[str]:
     """Return the names of which the template itself asks whether they are there."""
     from jinja2 import nodes
 
     asking = {"defined", "undefined", "default", "d"}
-    used = [node for node in tree.find_all((nodes.Filter, nodes.Test)) if node.name in asking]
+    used = [node for node in every if isinstance(node, nodes.Filter | nodes.Test) and node.name in asking]
     return {node.node.name for node in used if isinstance(node.node, nodes.Name)}
 
 
-def _set_in(tree: nodes.Template) -> set[str]:
+def _set_in(every: Sequence[nodes.Node]) -> set[str]:
     """Return the names that the template sets itself; whether it does on every way to their use is not followed."""
     from jinja2 import nodes
 
-    assigned = [*tree.find_all(nodes.Assign), *tree.find_all(nodes.AssignBlock)]
+    assigned = [node for node in every if isinstance(node, nodes.Assign | nodes.AssignBlock)]
     return {name.name for node in assigned for name in node.find_all(nodes.Name) if name.ctx == "store"}
 
 
-def _first_use(tree: nodes.Template, name: str) -> int:
+def _first_use(every: Sequence[nodes.Node], name: str) -> int:
     from jinja2 import nodes
 
-    uses = [used.lineno for used in tree.find_all(nodes.Name) if used.name == name and used.ctx == "load"]
+    uses = [used.lineno for used in every if isinstance(used, nodes.Name) and used.name == name and used.ctx == "load"]
     return min(uses, default=1)
 
 
