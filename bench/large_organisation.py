@@ -108,7 +108,7 @@ def idle(folder: Path) -> dict[str, float]:
     from agents.organisation import load
     from agents.workforce import InlineWorkforce
     from agents.workforce.ray.seating import Seating
-    from console.wiring import all_builtin_specs
+    from console.specs import all_builtin_specs
     from runtime.clock import SystemClock
 
     builtin = all_builtin_specs()

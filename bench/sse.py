@@ -32,7 +32,7 @@ from console.resources import Resources
 from console.server.listener import listen
 from contracts import ExecutionId, OrderId
 from runtime.clock import SystemClock
-from runtime.engine import Engine
+from runtime.engine.engine import Engine
 from runtime.ledger.port import Append, NewEvent
 from runtime.ledger.store import SqlStore
 from runtime.settings.groups import ServerSettings

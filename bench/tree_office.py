@@ -15,7 +15,8 @@ from contracts import PlanDefinition, StatusReport, TaskOrder
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
 from runtime.clock import SystemClock
-from runtime.engine import Delegate, Engine
+from runtime.engine.engine import Engine
+from runtime.engine.ports import Delegate
 from runtime.executor import ExecutionRun
 from runtime.ledger import open_store
 from runtime.ledger.store import SqlStore

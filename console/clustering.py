@@ -9,10 +9,10 @@ from dataclasses import replace
 from cluster import Closed
 from cluster.control_plane import Closer, ControlPlane, NodeStanding, OrderStanding, Stage
 from console.asking import may_steer
-from console.queued import onlooker, queued_orders
+from console.queued import onlooker
 from console.resources import Resources
 from console.system_user import system_user
-from console.views_cluster import ClusterNumbers, NodeRow, NodeState, OrderRow, PlaceState, QueuedOrder, SlotRow
+from console.views_cluster import ClusterNumbers, NodeRow, NodeState, OrderRow, PlaceState, SlotRow
 from contracts import ExecutionId, NodeId
 from governance.access import Principal
 from runtime.executor.states import FINISHED
@@ -81,10 +81,6 @@ class Clustering:
             oldest_wait_s=0.0 if oldest is None else max(0.0, (now - oldest).total_seconds()),
             leases=Counter(each.name.partition("/")[0] for each in leases),
         )
-
-    async def queued_orders(self, *executions: ExecutionId) -> Sequence[QueuedOrder]:
-        """Return which orders of these executions wait for a slot, and why; see the port."""
-        return await queued_orders(self._resources, executions)
 
     async def waiting_orders(self) -> int:
         """Return how many orders wait for a slot."""

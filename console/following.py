@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
-from console.ports import Watch
+from console.ports_executions import Watch
 from contracts import Event, ExecutionId
 from runtime.errors import LedgerUnavailable
 from runtime.executor.holder import is_gone

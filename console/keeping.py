@@ -11,9 +11,9 @@ from cluster import driver_for
 from console.browser import opens_pages, slot_browser
 from console.doctor import examine
 from console.doctor_connections import connections_of
+from console.folders import folder_of
 from console.resources import Resources
 from console.views import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
-from console.wiring import folder_of
 from runtime.bus import look_at_redis
 from runtime.errors import LedgerError, NotFound, SiliconError
 from runtime.executor.presence import servers

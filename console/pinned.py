@@ -1,4 +1,8 @@
-"""The organisations of one process: as their folder stands now, and as an execution pinned them."""
+"""The organisations of one process: as their folder stands now, and as an execution pinned them.
+
+A goal is recorded once its organisation is read. What then works on it (engine, cluster, workforce, connections) takes
+0.1 s to import, so it is imported when an organisation is made ready for work.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.organisation import Organisation, bundle, load, load_bundle, variables_in
-from agents.workforce.ray import Hosts, RayWorkforce
-from cluster import Bridge, ControlPlane
-from cluster.foreign import Foreign, open_foreign
-from console.elsewhere import EnginesElsewhere
-from console.wiring import Wired, all_builtin_specs, bridge_of, control_plane_of
+from console.specs import all_builtin_specs
 from console.withdrawing import withdraw
 from contracts import Name, OrderState, StatusReport
 from runtime.canonical import sha256
@@ -26,6 +26,10 @@ from runtime.executor import ExecutionRun
 from runtime.settings.load import Settings
 
 if TYPE_CHECKING:
+    from agents.workforce.ray import Hosts
+    from cluster import Bridge, ControlPlane
+    from cluster.foreign import Foreign
+    from console.wiring import Wired
     from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
 
 KEPT = 16
@@ -43,6 +47,7 @@ class Organisations:
         self._settings = settings
         self.clock = clock
         self.hosts = hosts
+        self._read: dict[tuple[str, Path], Organisation] = {}
         self._pinned: dict[tuple[str, Path], Wired] = {}
         self._in_use: Counter[tuple[str, Path]] = Counter()
         self._making = asyncio.Lock()
@@ -51,16 +56,24 @@ class Organisations:
     @cached_property
     def plane(self) -> ControlPlane:
         """The control plane of the cluster, as this process sees it."""
+        from console.wiring import control_plane_of
+
         return control_plane_of(self.store, self._settings, self.clock)
 
     @cached_property
     def bridge(self) -> Bridge:
         """What carries out orders in the slots of this machine, on behalf of this process."""
+        from console.elsewhere import EnginesElsewhere
+        from console.wiring import bridge_of
+
         return bridge_of(self.store, self.plane, EnginesElsewhere(self), self._settings, self.clock)
 
     @cached_property
     def foreign(self) -> Foreign:
         """What answers bridges that speak HTTP, and lays calls before them."""
+        from cluster.foreign import open_foreign
+        from console.elsewhere import EnginesElsewhere
+
         settings = self._settings
         return open_foreign(
             self.store, EnginesElsewhere(self), self.clock, slot=settings.slot, cluster=settings.cluster
@@ -94,15 +107,16 @@ class Organisations:
         """
         try:
             pinned = await asyncio.to_thread(bundle, folder)
-            wired = await self._wired(sha256(pinned), folder, pinned)
+            async with self._making:
+                organisation = await self._read_once((sha256(pinned), folder), pinned)
         except SiliconError:
             await asyncio.to_thread(self.read, folder)  # tells every fault of the folder, each where it is
             raise
-        return wired.organisation, pinned
+        return organisation, pinned
 
     async def pinned(self, bundle_sha256: str, home: Path) -> Wired:
         """Return the organisation as it stood when its execution was asked for; `home` is where its data is."""
-        return await self._wired(bundle_sha256, home)
+        return await self._wired((bundle_sha256, home))
 
     async def variables(self, bundle_sha256: str) -> frozenset[str]:
         """Return every word that may name a variable of the environment in a pinned organisation."""
@@ -114,7 +128,7 @@ class Organisations:
         key = bundle_sha256, home
         self._in_use[key] += 1
         try:
-            yield await self._wired(*key)
+            yield await self._wired(key)
         finally:
             self._in_use[key] -= 1
             await self._forget_old()
@@ -128,15 +142,25 @@ class Organisations:
         for wired in (*self._pinned.values(), *self._current):
             await wired.close()
 
-    async def _wired(self, bundle_sha256: str, home: Path, pinned: bytes | None = None) -> Wired:
-        """Return what the bytes hold, made once, however many ask for it at the same time."""
-        key = bundle_sha256, home
+    async def _wired(self, key: tuple[str, Path]) -> Wired:
+        """Return the organisation ready for work, made so once, however many ask for it at the same time."""
         async with self._making:
             if key not in self._pinned:
-                data = await self.store.blobs.get(bundle_sha256) if pinned is None else pinned
-                self._pinned[key] = self._wire(await asyncio.to_thread(self._load, data, home))
+                self._pinned[key] = self._wire(await self._read_once(key))
             self._pinned[key] = self._pinned.pop(key)  # the one used last stands last
             return self._pinned[key]
+
+    async def _read_once(self, key: tuple[str, Path], pinned: bytes | None = None) -> Organisation:
+        """Return what the bytes hold; whoever asks holds the lock, so that it is read once."""
+        if key in self._pinned:
+            return self._pinned[key].organisation
+        if key not in self._read:
+            data = await self.store.blobs.get(key[0]) if pinned is None else pinned
+            self._read[key] = await asyncio.to_thread(self._load, data, key[1])
+        self._read[key] = self._read.pop(key)
+        while len(self._read) > KEPT:
+            del self._read[next(iter(self._read))]
+        return self._read[key]
 
     def _load(self, data: bytes, home: Path) -> Organisation:
         return load_bundle(
@@ -157,6 +181,8 @@ class Organisations:
             await self._pinned.pop(old).close()
 
     def _wire(self, organisation: Organisation) -> Wired:
+        from console.wiring import Wired
+
         bridged = any(isinstance(each, BridgeConnection) for each in organisation.connections.values())
         calls = self.foreign.calls if bridged else None
         return Wired(organisation, self.store, self._settings, self.clock, self.plane, self.bridge, calls)
@@ -194,5 +220,7 @@ class PinnedBody:
             hosts = self._organisations.hosts
             if hosts is None:
                 return await wired.workforce.run(run)
+            from agents.workforce.ray import RayWorkforce
+
             names = partial(self._organisations.variables, run.organisation_sha256)
             return await RayWorkforce(wired.workforce, hosts, names=names).run(run)

@@ -2,211 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol
 
-from console.budgets import NO_BUDGET
 from console.ports_archives import Archives
 from console.ports_bridges import Bridges
 from console.ports_cluster import Cluster
 from console.ports_evidence import Evidence
+from console.ports_executions import Executions, Watch
 from console.ports_remote import Remote
 from console.views import (
     AuditResult,
-    CardStanding,
-    CheckResult,
     DatabaseStatus,
     Examined,
-    ExecutionOutcome,
-    ExecutionRow,
-    ExecutionTree,
     MetricReading,
-    RunOptions,
     SensorRow,
     SensorsOutcome,
-    Submitted,
 )  # fmt: skip
-from contracts import CardId, Event, ExecutionId, Id, MetricDefinition, Question, QuestionId
+from contracts import MetricDefinition
 from runtime.settings.load import Settings
 
-AnyId = TypeVar("AnyId", bound=Id)
 
-Watch: TypeAlias = Callable[[Event], None]
-"""Called on the event loop with each committed event of an execution, in order of position, none twice.
-
-What was there before the call is not told; `events` gives that."""
-
-
-class Application(Remote, Archives, Evidence, Cluster, Bridges, Protocol):
+class Application(Executions, Remote, Archives, Evidence, Cluster, Bridges, Protocol):
     """The product as its faces use it.
 
     Opening one touches neither database nor folder: each method opens what it needs, so that `doctor` and `db` work on
     a broken database. Every error is a SiliconError. A method that runs an execution and is cancelled (Ctrl-C) releases
     the lease and leaves it resumable. Deadlines that passed are judged before cards or executions are read or run.
     """
-
-    # organisations
-    async def check(self, folder: Path) -> CheckResult:
-        """Read the folder and return all its faults; runs nothing."""
-        ...
-
-    # executions
-    async def run(self, folder: Path, options: RunOptions, *, watch: Watch) -> ExecutionOutcome:
-        """Run a goal until it is done, failed or waits for a person.
-
-        Raises:
-            OrganisationFaulty: the folder has faults (`faults` in the facts, as in `check`).
-            SkillUnclear: no skill fits the goal, or several do; the facts list them.
-            InvalidArguments: parameters are missing or do not fit, nobody is called that.
-        """
-        ...
-
-    async def submit(self, folder: Path, options: RunOptions) -> Submitted:
-        """Record a goal and return its execution; nothing runs here. A server that has the ledger takes it up.
-
-        When this returns, the request and the organisation as it stands now are stored. The same idempotency key is the
-        same execution, also for two that ask at once.
-
-        Raises:
-            OrganisationFaulty, SkillUnclear, InvalidArguments: as `run`; nothing was recorded.
-            PermissionRefused: that person may only look.
-            KeyInUse: the key stands for another request.
-        """
-        ...
-
-    async def resume(
-        self, execution_id: ExecutionId, *, watch: Watch, by: str | None = None, budget: Mapping[str, str] = NO_BUDGET
-    ) -> ExecutionOutcome:
-        """Go on where it stood; an execution that is done or cancelled is returned as it is.
-
-        With `budget` that is first recorded, by that person, as in `request_resume`.
-
-        Raises:
-            ExecutionBusy: another process runs it now.
-            BudgetRefused: as `request_resume`.
-            PermissionRefused, NobodyActs: that person may only look, or there is no such person.
-        """
-        ...
-
-    async def go_on(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
-        """Go on like `resume` with what was just decided or answered: whoever may do that needs no other right.
-
-        Raises:
-            ExecutionBusy: another process runs it now.
-        """
-        ...
-
-    async def request_resume(
-        self, execution_id: ExecutionId, *, by: str | None, budget: Mapping[str, str] = NO_BUDGET
-    ) -> None:  # fmt: skip
-        """Record that an execution which failed or reached a limit is to go on; nothing runs here.
-
-        Others stay as they are. The limits of `budget` (as in `RunOptions`) hold from then on in place of its own.
-
-        Raises:
-            BudgetRefused: a budget for one that did not stop at a failure or limit, or no more than was used already.
-            NotFound: there is no such execution.
-            PermissionRefused: that person may only look.
-            OrganisationFaulty: what it was started with cannot be used here any more, for example its data is gone.
-        """
-        ...
-
-    async def request_cancel(self, execution_id: ExecutionId, *, by: str | None, branch: str | None = None) -> None:
-        """Record that the execution is to stop; whoever works on it, or the next server, stops it and all below it.
-
-        With `branch` only that branch of a parallel group is to stop, named by its path (`look/first`).
-
-        Raises:
-            NotFound: there is no such execution, or no such branch in it.
-            PermissionRefused: that person may only look.
-        """
-        ...
-
-    async def home_of(self, organisation: str) -> Path:
-        """Return the folder of an organisation: one that this server was given, else that of its newest execution.
-
-        Raises:
-            NotFound: nothing of that name was ever run from here.
-        """
-        ...
-
-    async def cancel(self, execution_id: ExecutionId, *, by: str | None, branch: str | None = None) -> ExecutionOutcome:
-        """Cancel the execution and everything below it; where another process runs it, that one is told.
-
-        With `branch` only that branch of a parallel group ends, with all below it; the rest goes on.
-        """
-        ...
-
-    async def executions(self, *, organisation: str | None, limit: int) -> Sequence[ExecutionRow]:
-        """Return executions, newest first."""
-        ...
-
-    async def show(self, execution_id: ExecutionId) -> ExecutionTree:
-        """Return the tree of orders with every step."""
-        ...
-
-    def events(self, execution_id: ExecutionId | None, *, after: int, follow: bool) -> AsyncGenerator[Event, None]:
-        """Give events with a position greater than `after`, of one execution or of all.
-
-        With `follow` it goes on with what is committed later, by any process, until the execution has ended.
-        """
-        ...
-
-    async def ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
-        """Return all ids of one kind (ExecutionId, OrderId, CardId, QuestionId) in the ledger, oldest first."""
-        ...
-
-    async def pruned_ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
-        """Return all ids of one kind that were pruned from the ledger, oldest first."""
-        ...
-
-    async def execution_of(self, order_or_card: Id) -> ExecutionId:
-        """Return the execution that an order, card or question belongs to; raise NotFound when there is none."""
-        ...
-
-    # people
-    async def cards(self, *, all_: bool) -> Sequence[CardStanding]:
-        """Return open cards, the nearest deadline first; with `all_` closed ones too."""
-        ...
-
-    async def card(self, card_id: CardId) -> CardStanding:
-        """Return one card; raise NotFound when there is none."""
-        ...
-
-    async def may_decide(self, card_id: CardId, *, by: str | None) -> None:
-        """Return when this person may decide the card as it stands now; writes nothing.
-
-        Raises:
-            NotAllowedToDecide, CardClosed, InvalidArguments: as `decide` would.
-        """
-        ...
-
-    async def decide(self, card_id: CardId, *, option: str | None, reason: str, by: str | None) -> CardStanding:
-        """Write a decision, a no when `option` is None, and return how the card stands; carries nothing out.
-
-        Raises:
-            InvalidArguments: the card has no such option, or nobody is called that.
-            PermissionRefused: that person may not decide it.
-            BusinessRefusal: the card was decided already, is expired or withdrawn; the facts say which.
-        """
-        ...
-
-    async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
-        """Return open questions, of one organisation or of all, oldest first."""
-        ...
-
-    async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:
-        """Write the answer and return the execution that waits for it; carries nothing out.
-
-        Raises:
-            InvalidArguments: the question allows other answers only.
-            PermissionRefused: somebody else was asked.
-            BusinessRefusal: it was answered already or is expired.
-        """
-        ...
 
     # metrics and sensors
     async def metrics(self, folder: Path) -> Sequence[MetricDefinition]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from console.views_cluster import ClusterNumbers, NodeRow, NodeState, OrderRow, QueuedOrder, SlotRow
-from contracts import ExecutionId, NodeId
+from console.views_cluster import ClusterNumbers, NodeRow, NodeState, OrderRow, SlotRow
+from contracts import NodeId
 from governance.access import Principal
 
 
@@ -23,10 +23,6 @@ class Cluster(Protocol):
 
     async def cluster_orders(self, *, organisation: str | None = None, limit: int) -> Sequence[OrderRow]:
         """Return at most `limit` orders: those in slots, then those that wait, as they stand in line."""
-        ...
-
-    async def queued_orders(self, *executions: ExecutionId) -> Sequence[QueuedOrder]:
-        """Return the orders of these executions that wait for a slot, and why; of each the first twenty in line."""
         ...
 
     async def waiting_orders(self) -> int:

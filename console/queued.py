@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from cluster import open_control_plane
-from cluster.control_plane import ControlPlane, Wait
 from console.resources import Resources
 from console.views import ExecutionOutcome, ExecutionRow
 from console.views_cluster import QueuedFor, QueuedOrder
 from contracts import ExecutionId, OrderState
 
+if TYPE_CHECKING:
+    from cluster.control_plane import ControlPlane, Wait
+
 
 async def onlooker(resources: Resources) -> ControlPlane:
     """Return the control plane of the ledger for somebody who only looks and steers."""
+    from cluster import open_control_plane  # a goal is recorded sooner than there is a cluster to look at
+
     settings, store = resources.settings, await resources.store()
     return open_control_plane(store, None, resources.clock, slot=settings.slot, cluster=settings.cluster)
 

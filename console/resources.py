@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.organisation import people_in_bundle, read_people
-from agents.workforce.ray import Blueprint, Hosts, require_ray
-from cluster.ray_bridge import Plan, RayBridges
 from console.pinned import Organisations, PinnedBody
 from governance.access import People
 from governance.asked import PeopleAsked
@@ -22,6 +20,8 @@ from runtime.ledger import embedded_file, open_store
 from runtime.settings.load import Settings
 
 if TYPE_CHECKING:
+    from agents.workforce.ray import Hosts
+    from cluster.ray_bridge import RayBridges
     from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
 
 
@@ -137,6 +137,9 @@ class Resources:
         """Return where employees sit when that is not here; nothing is started."""
         if self.settings.workforce.engine != "ray":
             return None
+        from agents.workforce.ray import Blueprint, Hosts, require_ray  # the engine inline does without all of it
+        from cluster.ray_bridge import Plan, RayBridges
+
         require_ray()
         store = await self.store()
         blueprint = Blueprint(self.office, str(self.settings.home), dict(self.settings.given))

@@ -13,15 +13,15 @@ from agents.organisation import Organisation, bundle
 from console.asking import acting, may_operate, request_for
 from console.branches import require_branch
 from console.budgets import NO_BUDGET, new_budget, not_stopped, read_budget
+from console.folders import folder_of
 from console.following import following
 from console.listing import outcome_in
-from console.ports import Watch
+from console.ports_executions import Watch
 from console.queued import outcome_with_queued
 from console.resources import Resources
 from console.system_user import system_user
 from console.tree import tree_of
 from console.views import ExecutionOutcome, ExecutionTree, RunOptions, Submitted
-from console.wiring import folder_of
 from contracts import (
     ExecutionId,
     ExecutionRequest,

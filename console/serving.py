@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agents.organisation import read_name
+from console.folders import folder_of
 from console.resources import Resources
 from console.system_user import system_user
-from console.wiring import folder_of
 from contracts import Event, ExecutionId, Name, TokenId
 from governance.access import BridgeRights, Principal, Token, Tokens
 from runtime.errors import InvalidArguments, NotFound, PermissionRefused

@@ -12,9 +12,9 @@ from console.standing import in_language
 from console.told import events_of
 from console.views import ExecutionOutcome, ExecutionTree, OrderNode, StepNode, StepState
 from contracts import Event, EvidencePackage, Json, OrderId, OrderState, Step
-from runtime.engine import OrderView, fold_order
+from runtime.engine.fold import fold_order
 from runtime.engine.states import UnitState
-from runtime.engine.view import Unit
+from runtime.engine.view import OrderView, Unit
 from runtime.errors import BlobDamaged, NotFound
 from runtime.executor import ExecutionView
 from runtime.ledger.port import Store

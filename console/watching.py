@@ -10,11 +10,12 @@ from agents.cognition.sense import SensorDefinition, SensorRun, idempotency_key,
 from agents.organisation import Organisation
 from console.asking import acting, known_at
 from console.errors import UnknownName
-from console.ports import Watch
+from console.folders import folder_of
+from console.ports_executions import Watch
 from console.resources import Resources
 from console.running import Running
 from console.views import MetricReading, Raised, SensorFailure, SensorRow, SensorsOutcome
-from console.wiring import Wired, folder_of
+from console.wiring import Wired
 from contracts import ExecutionId, MetricDefinition, Signal
 from memory.metrics import MetricValue
 from runtime.executor import KeyInUse

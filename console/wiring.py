@@ -10,35 +10,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
-from agents.cognition import reason_capability
 from agents.cognition.advise import AdviseCapability
-from agents.cognition.advise import capability as advise_capability
 from agents.cognition.reason_capability import AttributeCapability
 from agents.cognition.sense import Sensors
-from agents.employee.report import capability as report_capability
 from agents.employee.report.capability import ReportCapability
 from agents.organisation import Organisation, read_rules
 from agents.workforce import InlineWorkforce
 from cluster import Bridge, ControlPlane, Engines, Gateway, driver_for, open_control_plane, this_node
 from console.browser import SlotBrowser, slot_browser
+from console.folders import folder_of
 from console.texts import say_in
 from contracts import ExecutionId, Json
 from governance.approvals import ApprovalGate, ApprovalGateway
 from governance.policies import Policy, PolicyBook
-from memory import metric_capability
 from memory.metric_capability import MetricCapability
 from memory.metrics import MetricRegistry
 from runtime.blackboard import LedgerBlackboard
 from runtime.capabilities.bridged import BridgeCalls, BridgedGate
 from runtime.capabilities.browser.capability import browser_capabilities
-from runtime.capabilities.builtin import builtin_capabilities, builtin_specs
+from runtime.capabilities.builtin import builtin_capabilities
 from runtime.capabilities.connected import Connected, connect
 from runtime.capabilities.port import CapabilitySpec
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
 from runtime.capabilities.secrets import Secrets
 from runtime.clock import Clock
-from runtime.engine import Engine
+from runtime.engine.engine import Engine
 from runtime.engine.ports import Delegate
 from runtime.errors import NotFound
 from runtime.executor import ExecutionRun
@@ -49,18 +46,6 @@ from runtime.telemetry import redact
 
 if TYPE_CHECKING:
     from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
-
-
-def all_builtin_specs() -> Mapping[str, CapabilitySpec]:
-    """Return the declarations of what every organisation has, without its connections."""
-    specs = [
-        *builtin_specs(),
-        advise_capability.SPEC,
-        metric_capability.SPEC,
-        reason_capability.SPEC,
-        report_capability.SPEC,
-    ]
-    return {spec.name: spec for spec in specs}
 
 
 @dataclass
@@ -257,8 +242,3 @@ def bridge_of(store: Store, plane: ControlPlane, engines: Engines, settings: Set
 def node_folder(settings: Settings) -> Path:
     """Return the folder in which this node keeps its id and its slots."""
     return folder_of(Path(settings.cluster.folder)) if settings.cluster.folder else settings.home
-
-
-def folder_of(named: Path) -> Path:
-    """Return the folder that a person named, absolute, so that it means the same from everywhere."""
-    return named.expanduser().resolve()

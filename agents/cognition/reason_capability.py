@@ -7,67 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
+from agents.cognition.attribute_spec import SPEC
 from agents.cognition.reason import Attribution, Design, History, Thresholds, Verdict, attribute
-from contracts import Confidence, Effect, Finding, FindingId, Json, Parameter, Tier, ValueType
+from contracts import Confidence, Finding, FindingId, Json
 from runtime.canonical import clean
-from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec
+from runtime.capabilities.port import CallContext, CallResult
 from runtime.errors import InvalidArguments
 from runtime.ledger.port import NewEvent
 from runtime.texts import Say
-
-SPEC = CapabilitySpec(
-    name="attribute",
-    kind="builtin_tool",
-    description="Says whether an excess is due to a known condition, to one slice, or to nothing the data show.",
-    parameters={
-        "rows": Parameter(
-            type=ValueType.ARRAY,
-            description="Cells: `n`, `hits`, `condition` (present, absent, unknown) and the keys they were cut by.",
-        ),
-        "history": Parameter(
-            type=ValueType.OBJECT, description="`periods` counted before this one, and their median rate `usual_rate`."
-        ),
-        "usual_odds": Parameter(
-            type=ValueType.ARRAY, description="For each slice: `dimension`, `value`, `usual_odds`, `periods`."
-        ),
-        "slices": Parameter(
-            type=ValueType.OBJECT, description="Dimension → keys of the strata it is compared in, preferred first."
-        ),
-        "site": Parameter(type=ValueType.STRING, description="Key of the place where the condition is measured."),
-        "words": Parameter(
-            type=ValueType.OBJECT, required=False,
-            description="Verdict → the skill's own word for it, as in {condition: weather}.",
-        ),
-        "names": Parameter(
-            type=ValueType.OBJECT, required=False,
-            description="How the statement says it, one text or one for each language: `unit` (flights), `hit` "
-            "(cancelled), `condition` (bad weather), and dimensions.",
-        ),
-        "thresholds": Parameter(
-            type=ValueType.OBJECT, required=False, description="Numbers of the rule that are not to be the usual ones."
-        ),
-    },
-    gives={
-        "verdict": "string",
-        "statement": "string",
-        "confidence": "string",
-        "n": "integer",
-        "hits": "integer",
-        "rate": {"type": ["number", "null"]},
-        "usual_rate": "number",
-        "excess": "number",
-        "unusual": "boolean",
-        "causes": "array",
-        "also": "array",
-        "condition": {"type": ["object", "null"]},
-        "rest_n": "integer",
-        "rest_hits": "integer",
-        "reasons": "array",
-    },
-    effect=Effect.READ,
-    tier=Tier.COGNITIVE,
-)  # fmt: skip
-"""What it is. The rule stands in `agents/cognition/reason`."""
 
 _TEXT_OF = {
     Verdict.CONDITION: "finding-explained",

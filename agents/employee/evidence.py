@@ -6,10 +6,12 @@ from collections.abc import Iterable
 
 from contracts import EvidenceId, EvidenceKind, EvidencePackage, OrderId, Step, StepId, StepMode, TaskOrder, Tier
 from runtime.canonical import sha256
-from runtime.engine import OrderView, UnitState, open_view
 from runtime.engine.branches import steps_in
 from runtime.engine.other_way import forms_of
 from runtime.engine.recall import read_units
+from runtime.engine.resume import open_view
+from runtime.engine.states import UnitState
+from runtime.engine.view import OrderView
 from runtime.ledger.port import Ledger
 
 

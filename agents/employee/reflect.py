@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 from agents.employee.evidence import calls_of, slot_faults
 from contracts import ErrorCategory, Json, OrderState, Problem, StatusReport, StepId, TaskOrder, Tier
-from runtime.engine import open_view, outputs_of, unmet_checks
+from runtime.engine.accept import unmet_checks
+from runtime.engine.recall import outputs_of
+from runtime.engine.resume import open_view
 from runtime.errors import BusinessRefusal, CapabilityFailed
 from runtime.ledger.port import Store
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from agents.cognition import reason_capability
+from agents.cognition import attribute_spec
 from agents.employee.report.capability import SPEC as REPORT
 from agents.employee.report.capability import names_in
 from agents.employee.report.template import template_faults
@@ -82,7 +82,7 @@ def _call_faults(call: Call) -> Iterator[Fault]:
         yield from _template_faults(call)
         for name in ("template", "title"):
             yield from _key_faults(call, call.arguments.get(name), (name,))
-    elif call.use == reason_capability.SPEC.name:
+    elif call.use == attribute_spec.SPEC.name:
         names = call.arguments.get("names")
         for name, value in names.items() if isinstance(names, dict) else ():
             yield from _key_faults(call, value, ("names", name))

@@ -14,7 +14,8 @@ from agents.workforce.shift import Send, Shift
 from contracts import Name, StatusReport, TaskOrder
 from runtime.capabilities.port import CapabilitySpec
 from runtime.clock import Clock
-from runtime.engine import Delegate, accepted_order
+from runtime.engine.ports import Delegate
+from runtime.engine.resume import accepted_order
 from runtime.errors import InvalidArguments
 from runtime.executor.port import ExecutionRun
 from runtime.ledger.port import Store

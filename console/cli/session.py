@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, TypeVar, cast
 
 import typer
 
@@ -17,7 +18,8 @@ from console.cli.problems import tell, tell_interrupted, tell_unexpected, unwrap
 from console.cli.unwritten import AnswerNotWritten
 from console.errors import UnknownId
 from console.ids import choose
-from console.ports import AnyId, Application, OpenApplication
+from console.ports import Application, OpenApplication
+from console.ports_executions import AnyId, Executions, OpenExecutions
 from console.texts import LANGUAGES, say_in
 from contracts import Event
 from runtime.errors import InvalidArguments, SiliconError
@@ -52,14 +54,26 @@ class Session:
 
 ENGINES = ("inline", "ray")
 
-Task = Callable[[Session, Application], Awaitable[int]]
+A = TypeVar("A", bound=Executions)
+Task: TypeAlias = Callable[[Session, A], Awaitable[int]]
 
 
-def conduct(task: Task, *, as_json: bool, language: str | None, engine: str | None = None) -> None:
+def conduct(task: Task[Application], *, as_json: bool, language: str | None, engine: str | None = None) -> None:
     """Run a command that needs the application, and leave with its exit code."""
 
     def work(session: Session) -> int:
-        return asyncio.run(_with_application(session, task))
+        return asyncio.run(_with(opener(), session, task))
+
+    conduct_alone(work, as_json=as_json, language=language, engine=engine)
+
+
+def conduct_executions(
+    task: Task[Executions], *, as_json: bool, language: str | None, engine: str | None = None
+) -> None:  # fmt: skip
+    """Run a command that needs nothing of the application but executions, which are open sooner."""
+
+    def work(session: Session) -> int:
+        return asyncio.run(_with(executions_opener(), session, task))
 
     conduct_alone(work, as_json=as_json, language=language, engine=engine)
 
@@ -85,7 +99,7 @@ def conduct_alone(
     raise typer.Exit(int(code))
 
 
-async def find_id(application: Application, kind: type[AnyId], typed: str) -> AnyId:
+async def find_id(application: Executions, kind: type[AnyId], typed: str) -> AnyId:
     """Return the id that was typed in full or in part; one that was pruned is told to be gone."""
     try:
         return choose(kind, typed, await application.ids(kind))
@@ -107,6 +121,11 @@ def opener() -> OpenApplication:
     return cast(OpenApplication, import_module("console.application").open_application)
 
 
+def executions_opener() -> OpenExecutions:
+    """Return what opens executions alone, imported here for the same reason."""
+    return cast(OpenExecutions, import_module("console.executions").open_executions)
+
+
 def _start(output: Output, *, as_json: bool, language: str | None, engine: str | None) -> Session:
     if language is not None and language not in LANGUAGES:
         raise InvalidArguments(f"--language: {language!r} is not one of {', '.join(LANGUAGES)}.", language=language)
@@ -118,15 +137,15 @@ def _start(output: Output, *, as_json: bool, language: str | None, engine: str |
     return Session(settings, Output(say_in(settings.language), settings.language, as_json=as_json))
 
 
-async def _with_application(session: Session, task: Task) -> int:
+async def _with(open_: Callable[[Settings], AbstractAsyncContextManager[A]], session: Session, task: Task[A]) -> int:
     settings = session.settings
     made = settings.source_of("home") == "home folder" and not settings.home.exists()
     try:
-        async with opener()(settings) as application:
+        async with open_(settings) as application:
             return await task(session, application)
     finally:
         if made and settings.home.is_dir():  # whoever stands in another folder than they think has to notice
             session.output.note(session.say("home-made", home=str(settings.home)))
 
 
-__all__ = ["Exit", "Session", "conduct", "conduct_alone", "find_id"]
+__all__ = ["Exit", "Session", "conduct", "conduct_alone", "conduct_executions", "find_id"]

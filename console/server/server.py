@@ -11,6 +11,7 @@ from pathlib import Path
 
 from console.api import create_api, end_streams, ensure_first_token
 from console.application import SiliconApplication
+from console.folders import folder_of
 from console.pinned import PinnedBody
 from console.resources import Resources
 from console.server.listener import HttpServer, address_of, listen
@@ -20,7 +21,6 @@ from console.server.pruning import prune_daily
 from console.server.same_ledger import SameLedger
 from console.server.signals import on_signals
 from console.server.told import Stopped, Stopping, Tell, Up
-from console.wiring import folder_of
 from runtime.clock import Clock
 from runtime.draining import Draining
 from runtime.executor import ExecutionView, Executor, ExecutorService

@@ -14,7 +14,8 @@ from runtime.blackboard.on_ledger import LedgerBlackboard
 from runtime.capabilities.builtin import builtin_capabilities
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
-from runtime.engine import Engine, fold_order
+from runtime.engine.engine import Engine
+from runtime.engine.fold import fold_order
 from runtime.ledger.port import Lease
 from runtime.settings import BlackboardSettings, EngineSettings, SlotSettings
 from tests.cluster.conftest import Rig

@@ -45,6 +45,7 @@ def silicon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     """A command line with a home of its own."""
     application = FakeApplication()
     monkeypatch.setattr(session_module, "opener", lambda: application)
+    monkeypatch.setattr(session_module, "executions_opener", lambda: application)
     monkeypatch.setenv("SILICON_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("SILICON_LANGUAGE", raising=False)
     monkeypatch.delenv("COLUMNS", raising=False)

@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import typer
 
 from console.cli.main import COMMANDS, main
+from console.starter.make import make
 from tests.console.conftest import Silicon
 from tests.fakes.console_values import EXECUTION
 
@@ -19,6 +21,28 @@ ROOT = Path(__file__).parents[2]
 HEAVY = ("pydantic", "rich", "sqlalchemy", "duckdb", "contracts", "runtime", "structlog", "fluent", "asyncio")
 LIGHT = ("runtime", "runtime.garbage")
 """Of those rooms, what imports nothing else."""
+LATER = (
+    "agents.workforce", "alembic", "cluster", "console.application", "console.wiring", "duckdb", "fluent", "httpx",
+    "jsonpath", "jsonschema", "matplotlib", "networkx", "numpy", "psutil", "ray", "redis",
+    "runtime.capabilities.connected", "runtime.engine.engine", "scipy", "sqlalchemy.dialects.mysql",
+    "sqlalchemy.dialects.postgresql",
+)  # fmt: skip
+"""What works on a goal, and what is heavy: none of it is needed to read an organisation and record a goal for it."""
+TO_THE_FIRST_EVENT = """
+import os, sys
+from console.cli.main import main
+from runtime.executor.register import Register
+
+submit = Register.submit
+async def submitted(self, *arguments):
+    await submit(self, *arguments)
+    there = [name for name in {later!r} if name in sys.modules]
+    os.write(1, repr(there).encode())
+    os._exit(0)
+
+Register.submit = submitted
+main({words!r})
+"""
 
 
 def test_help_names_every_command_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,6 +61,34 @@ def test_help_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
 
     assert done.stderr.strip() == "[]"
+
+
+def test_a_goal_is_recorded_before_anything_is_imported_that_only_works_on_it(tmp_path: Path) -> None:
+    make(tmp_path / "bakery")
+    words = ["run", str(tmp_path / "bakery"), "How did the week go?"]
+    code = TO_THE_FIRST_EVENT.format(later=LATER, words=words)
+    home = {**os.environ, "SILICON_HOME": str(tmp_path / "home")}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=home, capture_output=True, text=True, check=True)
+
+    assert (done.stdout, done.stderr) == ("[]", "")
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_what_is_imported_later_is_still_called_that(name: str) -> None:
+    assert find_spec(name) is not None
+
+
+def test_a_folder_is_checked_without_a_database(tmp_path: Path) -> None:
+    make(tmp_path / "bakery")
+    code = (
+        f"import sys; from console.cli.main import main; main(['check', {str(tmp_path / 'bakery')!r}]); "
+        f"print([m for m in ('sqlalchemy', *{LATER!r}) if m in sys.modules and m != 'fluent'], file=sys.stderr)"
+    )
+    home = {**os.environ, "SILICON_HOME": str(tmp_path / "home")}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=home, capture_output=True, text=True, check=True)
+
+    assert done.stderr.strip() == "[]"
+    assert not (tmp_path / "home" / "silicon.db").exists()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

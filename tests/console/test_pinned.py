@@ -10,6 +10,7 @@ import pytest
 import console.pinned as pinned_module
 from console.pinned import KEPT, Organisations
 from console.starter.make import make
+from console.wiring import Wired
 from runtime.canonical import sha256
 from runtime.errors import NotFound, OrganisationFaulty
 from runtime.ledger.store import SqlStore
@@ -89,7 +90,7 @@ async def test_versions_that_nobody_uses_are_closed_and_those_in_use_stay(
     async def note(self: object) -> None:
         closed.append(str(self.organisation.title))  # type: ignore[attr-defined]
 
-    monkeypatch.setattr(pinned_module.Wired, "close", note)
+    monkeypatch.setattr(Wired, "close", note)
     original = (bakery / "org.yaml").read_text()
 
     async def version(number: int) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agents.cognition.advise import capability as advise
-from agents.cognition.reason_capability import SPEC as ATTRIBUTE
+from agents.cognition.attribute_spec import SPEC as ATTRIBUTE
 from agents.employee import report
 from agents.organisation import check
 from console.errors import FolderInUse, UnknownName

@@ -13,7 +13,7 @@ from typing import Any
 from console.budgets import NO_BUDGET
 from console.doctor import examine
 from console.errors import SkillUnclear
-from console.ports import AnyId, Watch
+from console.ports_executions import AnyId, Watch
 from console.views import (
     AuditFinding,
     AuditResult,

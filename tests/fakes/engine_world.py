@@ -35,7 +35,9 @@ from runtime.capabilities.port import (
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
 from runtime.draining import Steps
-from runtime.engine import Engine, OrderView, fold_order
+from runtime.engine.engine import Engine
+from runtime.engine.fold import fold_order
+from runtime.engine.view import OrderView
 from runtime.known import Known
 from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Append, NewEvent, Store

@@ -22,10 +22,10 @@ from console.cli.render.live import progress_shown, progress_so_far
 from console.cli.render.marks import icon
 from console.cli.render.outcome import outcome_data, outcome_lines
 from console.cli.render.values import action_line, words
-from console.cli.session import Session, conduct, find_id
+from console.cli.session import Session, conduct_executions, find_id
 from console.cli.words import in_language
 from console.errors import UnknownOption
-from console.ports import Application
+from console.ports_executions import Executions
 from console.views import CardStanding, CardState
 from contracts import CardId, Option
 
@@ -41,10 +41,10 @@ def list_(
 ) -> None:
     """List the cards and questions that wait, the nearest deadline first."""
 
-    async def work(session: Session, application: Application) -> int:
+    async def work(session: Session, executions: Executions) -> int:
         output = session.output
-        cards = await application.cards(all_=all_)
-        questions = await application.questions()
+        cards = await executions.cards(all_=all_)
+        questions = await executions.questions()
         asked = [
             {"id": str(q.question_id), "text": in_language(q.text, output.language), "command": answer_command(q)}
             for q in questions
@@ -59,20 +59,20 @@ def list_(
             output.show(*open_question(question, output))
         return Exit.DONE
 
-    conduct(work, as_json=as_json, language=language)
+    conduct_executions(work, as_json=as_json, language=language)
 
 
 @app.command()
 def show(card: Card, language: Language = None, as_json: AsJson = False) -> None:
     """Show one card: impact, facts, and its options side by side."""
 
-    async def work(session: Session, application: Application) -> int:
-        standing = await application.card(await find_id(application, CardId, card))
+    async def work(session: Session, executions: Executions) -> int:
+        standing = await executions.card(await find_id(executions, CardId, card))
         session.output.data(card_data(standing, session.output))
         session.output.show(*whole_card(standing, session.output))
         return Exit.DONE
 
-    conduct(work, as_json=as_json, language=language)
+    conduct_executions(work, as_json=as_json, language=language)
 
 
 @app.command()
@@ -87,14 +87,14 @@ def decide(
 ) -> None:
     """Decide a card, and carry out what follows from it."""
 
-    async def work(session: Session, application: Application) -> int:
+    async def work(session: Session, executions: Executions) -> int:
         output = session.output
-        before = await application.card(await find_id(application, CardId, card))
+        before = await executions.card(await find_id(executions, CardId, card))
         chosen = _chosen(before, option)
         if before.state is CardState.OPEN:
-            await application.may_decide(before.card.card_id, by=as_)
+            await executions.may_decide(before.card.card_id, by=as_)
             _announce(session, before, chosen)
-        after = await application.decide(
+        after = await executions.decide(
             before.card.card_id, option=chosen.id if chosen else None, reason=reason, by=as_
         )
         if after.state is CardState.OPEN:
@@ -102,14 +102,14 @@ def decide(
             output.show(session.say("approvals-more-needed", given=len(after.decisions), needed=after.card.quorum))
             return Exit.WAITING
         session.execution_id = str(before.card.execution_id)
-        so_far = await progress_so_far(application, before.card.execution_id)
-        async with progress_shown(application, output, session.watch, so_far) as watch:
-            outcome = await application.go_on(before.card.execution_id, watch=watch)
+        so_far = await progress_so_far(executions, before.card.execution_id)
+        async with progress_shown(executions, output, session.watch, so_far) as watch:
+            outcome = await executions.go_on(before.card.execution_id, watch=watch)
         output.data({"card": card_data(after, output), "execution": outcome_data(outcome, output)})
         output.show(*outcome_lines(outcome, output))
         return exit_of(outcome.state)
 
-    conduct(work, as_json=as_json, language=language)
+    conduct_executions(work, as_json=as_json, language=language)
 
 
 def _chosen(standing: CardStanding, typed: str) -> Option | None:

@@ -9,8 +9,8 @@ import typer
 from console.cli.exits import Exit, exit_of
 from console.cli.options import As, AsJson, Language, command
 from console.cli.render.outcome import outcome_data, outcome_lines
-from console.cli.session import Session, conduct, find_id
-from console.ports import Application
+from console.cli.session import Session, conduct_executions, find_id
+from console.ports_executions import Executions
 from contracts import ExecutionId, OrderState
 
 app = command()
@@ -28,9 +28,9 @@ def cancel(
 ) -> None:
     """Cancel an execution, or one branch of it; declared compensations run, the ledger stays whole."""
 
-    async def work(session: Session, application: Application) -> int:
-        execution_id = await find_id(application, ExecutionId, execution)
-        outcome = await application.cancel(execution_id, by=as_, branch=branch)
+    async def work(session: Session, executions: Executions) -> int:
+        execution_id = await find_id(executions, ExecutionId, execution)
+        outcome = await executions.cancel(execution_id, by=as_, branch=branch)
         session.output.data(outcome_data(outcome, session.output))
         if outcome.branch_ended:
             session.output.note(session.say("cancel-branch-ended", branch=branch or ""))
@@ -53,4 +53,4 @@ def cancel(
             return Exit.WAITING
         return Exit.DONE if outcome.state in (OrderState.CANCELLED, OrderState.RUNNING) else Exit.FAILED
 
-    conduct(work, as_json=as_json, language=language)
+    conduct_executions(work, as_json=as_json, language=language)

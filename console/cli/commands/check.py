@@ -9,8 +9,8 @@ from rich.text import Text
 from console.cli.exits import Exit
 from console.cli.options import AsJson, Language, Organisation, command
 from console.cli.output import Output
-from console.cli.session import Session, conduct
-from console.ports import Application
+from console.cli.session import Session, conduct_executions
+from console.ports_executions import Executions
 from console.views import CheckResult, Fault
 
 app = command()
@@ -20,13 +20,13 @@ app = command()
 def check(organisation: Organisation, language: Language = None, as_json: AsJson = False) -> None:
     """Find the faults of an organisation folder that its files show, with file and line; nothing is run."""
 
-    async def work(session: Session, application: Application) -> int:
-        result = await application.check(Path(organisation))
+    async def work(session: Session, executions: Executions) -> int:
+        result = await executions.check(Path(organisation))
         session.output.data(result)
         show_result(result, session.output)
         return Exit.FAILED if result.faults else Exit.DONE
 
-    conduct(work, as_json=as_json, language=language)
+    conduct_executions(work, as_json=as_json, language=language)
 
 
 def show_result(result: CheckResult, output: Output) -> None:

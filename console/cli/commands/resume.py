@@ -10,8 +10,8 @@ from console.cli.exits import exit_of
 from console.cli.options import As, AsJson, Costs, Engine, Language, Seconds, Steps, Tokens, command, limits
 from console.cli.render.live import progress_shown, progress_so_far
 from console.cli.render.outcome import outcome_data, outcome_lines
-from console.cli.session import Session, conduct, find_id
-from console.ports import Application
+from console.cli.session import Session, conduct_executions, find_id
+from console.ports_executions import Executions
 from contracts import ExecutionId
 
 app = command()
@@ -33,14 +33,14 @@ def resume(
     """Go on where an execution stood; finished steps never run again."""
     budget = limits(budget_seconds, budget_steps, budget_tokens, budget_money)
 
-    async def work(session: Session, application: Application) -> int:
-        execution_id = await find_id(application, ExecutionId, execution)
+    async def work(session: Session, executions: Executions) -> int:
+        execution_id = await find_id(executions, ExecutionId, execution)
         session.execution_id = str(execution_id)
-        so_far = await progress_so_far(application, execution_id)
-        async with progress_shown(application, session.output, session.watch, so_far) as watch:
-            outcome = await application.resume(execution_id, watch=watch, by=as_, budget=budget)
+        so_far = await progress_so_far(executions, execution_id)
+        async with progress_shown(executions, session.output, session.watch, so_far) as watch:
+            outcome = await executions.resume(execution_id, watch=watch, by=as_, budget=budget)
         session.output.data(outcome_data(outcome, session.output))
         session.output.show(*outcome_lines(outcome, session.output))
         return exit_of(outcome.state)
 
-    conduct(work, as_json=as_json, language=language, engine=engine)
+    conduct_executions(work, as_json=as_json, language=language, engine=engine)

@@ -26,8 +26,8 @@ from console.cli.options import (
 )
 from console.cli.render.live import progress_shown
 from console.cli.render.outcome import outcome_data, outcome_lines
-from console.cli.session import Session, conduct
-from console.ports import Application
+from console.cli.session import Session, conduct_executions
+from console.ports_executions import Executions
 from console.views import RunOptions
 
 app = command()
@@ -64,7 +64,7 @@ def run(
     """Run a goal until it is done, fails, or waits for a decision."""
     budget = limits(budget_seconds, budget_steps, budget_tokens, budget_money)
 
-    async def work(session: Session, application: Application) -> int:
+    async def work(session: Session, executions: Executions) -> int:
         options = RunOptions(
             goal=goal,
             skill=skill,
@@ -77,10 +77,10 @@ def run(
             priority=priority,
             strict=strict,
         )
-        async with progress_shown(application, session.output, session.watch) as watch:
-            outcome = await application.run(Path(organisation), options, watch=watch)
+        async with progress_shown(executions, session.output, session.watch) as watch:
+            outcome = await executions.run(Path(organisation), options, watch=watch)
         session.output.data(outcome_data(outcome, session.output))
         session.output.show(*outcome_lines(outcome, session.output))
         return exit_of(outcome.state)
 
-    conduct(work, as_json=as_json, language=language, engine=engine)
+    conduct_executions(work, as_json=as_json, language=language, engine=engine)

@@ -16,7 +16,7 @@ from console.cli.render.branches import Branch, tree
 from console.cli.render.marks import icon, word
 from console.cli.render.queued import QueuedTold, look_at_queue, queued_line, queued_lines
 from console.cli.words import seconds
-from console.ports import Application, Watch
+from console.ports_executions import Executions, Watch
 from console.progress import LiveOrder, LiveStep, Progress
 from console.views import StepState
 from console.views_cluster import QueuedOrder
@@ -67,17 +67,17 @@ def step_branch(step: LiveStep, now: datetime) -> Branch:
     return Branch(step.state.value, label, step.what, spent, children=tuple(order_branch(o, now) for o in unfinished))
 
 
-async def progress_so_far(application: Application, execution_id: ExecutionId) -> Progress:
+async def progress_so_far(executions: Executions, execution_id: ExecutionId) -> Progress:
     """Return the picture of an execution as it stands, so that what comes next has its place in it."""
     progress = Progress()
-    async for event in application.events(execution_id, after=0, follow=False):
+    async for event in executions.events(execution_id, after=0, follow=False):
         progress.apply(event)
     return progress
 
 
 @asynccontextmanager
 async def progress_shown(
-    application: Application, output: Output, also: Watch, progress: Progress | None = None
+    executions: Executions, output: Output, also: Watch, progress: Progress | None = None
 ) -> AsyncIterator[Watch]:
     """Show progress while the block runs, by the events its watch is given; `also` sees them first.
 
@@ -92,7 +92,7 @@ async def progress_shown(
             for order in said.news(queued, now):
                 output.note(queued_line(order, output.say))
 
-        async with _queue_watched(application, progress, tell):
+        async with _queue_watched(executions, progress, tell):
             yield lines
         return
     picture = Picture(progress, output.say)
@@ -106,16 +106,16 @@ async def progress_shown(
         def draw(queued: Sequence[QueuedOrder], now: datetime) -> None:
             picture.queued = queued
 
-        async with _queue_watched(application, progress, draw):
+        async with _queue_watched(executions, progress, draw):
             yield watch
         picture.queued = ()
 
 
 @asynccontextmanager
 async def _queue_watched(
-    application: Application, progress: Progress, tell: Callable[[Sequence[QueuedOrder], datetime], None]
+    executions: Executions, progress: Progress, tell: Callable[[Sequence[QueuedOrder], datetime], None]
 ) -> AsyncIterator[None]:
-    looking = asyncio.create_task(look_at_queue(application, progress, tell), name="looks at the queue")
+    looking = asyncio.create_task(look_at_queue(executions, progress, tell), name="looks at the queue")
     try:
         yield
     finally:

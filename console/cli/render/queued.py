@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from rich.text import Text
 
 from console.cli.render.marks import icon
-from console.ports import Application
+from console.ports_executions import Executions
 from console.progress import Progress
 from console.views_cluster import QueuedOrder
 from runtime.errors import LedgerUnavailable
@@ -66,7 +66,7 @@ class QueuedTold:
 
 
 async def look_at_queue(
-    application: Application, progress: Progress, told: Callable[[Sequence[QueuedOrder], datetime], None]
+    executions: Executions, progress: Progress, told: Callable[[Sequence[QueuedOrder], datetime], None]
 ) -> None:  # fmt: skip
     """Tell for ever which orders of the execution wait for a slot, those that have for a while."""
     while True:
@@ -75,7 +75,7 @@ async def look_at_queue(
             continue
         now = datetime.now(UTC)
         try:
-            queued = await application.queued_orders(progress.execution_id)
+            queued = await executions.queued_orders(progress.execution_id)
         except LedgerUnavailable:  # whoever works on the execution tells that; the next look tells the rest
             continue
         told([order for order in queued if now - order.since >= PATIENCE], now)

@@ -25,7 +25,9 @@ from runtime.canonical import sha256
 from runtime.capabilities.port import Allowed, CallContext, CallResult, CapabilitySpec, EffectRequest, Waiting
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
-from runtime.engine import Delegate, Engine, Result
+from runtime.engine.engine import Engine
+from runtime.engine.ports import Delegate
+from runtime.engine.result import Result
 from runtime.executor import ExecutionRun, Executor
 from runtime.ledger.port import Append, NewEvent, Store
 from runtime.model.port import Model

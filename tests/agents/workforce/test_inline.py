@@ -10,7 +10,8 @@ import pytest
 from contracts import DataProduct, ExecutionId, OrderState, PlanDefinition, Tier
 from runtime.canonical import sha256
 from runtime.capabilities.port import CallResult
-from runtime.engine import fold_order, outputs_of
+from runtime.engine.fold import fold_order
+from runtime.engine.recall import outputs_of
 from runtime.errors import BusinessRefusal
 from runtime.ledger.port import Store
 from tests.agents.employee.staff import FakeNode, FakeStaff, department, explain

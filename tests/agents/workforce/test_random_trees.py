@@ -27,7 +27,8 @@ from contracts import (
     StatusReport,
 )
 from runtime.capabilities.port import CallContext, CallResult, Waiting
-from runtime.engine import OrderView, fold_order
+from runtime.engine.fold import fold_order
+from runtime.engine.view import OrderView
 from runtime.errors import BusinessRefusal
 from runtime.executor import ExecutionRun
 from runtime.ledger import open_store

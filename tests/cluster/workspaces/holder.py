@@ -19,7 +19,7 @@ from runtime.capabilities.port import CallContext
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
 from runtime.clock import SystemClock
-from runtime.engine import Engine
+from runtime.engine.engine import Engine
 from runtime.ledger import open_store
 from runtime.ledger.grip import StillHeld
 from runtime.ledger.port import Lease, Store

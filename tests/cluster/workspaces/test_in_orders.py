@@ -29,7 +29,7 @@ from runtime.blackboard.on_ledger import LedgerBlackboard
 from runtime.capabilities.builtin import builtin_capabilities
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
-from runtime.engine import Engine
+from runtime.engine.engine import Engine
 from runtime.ledger.port import Append, Lease, NewEvent
 from runtime.settings import BlackboardSettings, EngineSettings, SlotSettings
 from tests.cluster.conftest import Rig

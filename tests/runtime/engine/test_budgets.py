@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from contracts import Budget, Effect, Json, Limit, Money, OrderState, PlanDefinition, StatusReport, StepLeft, TaskOrder
-from runtime.engine import fold_order
+from runtime.engine.fold import fold_order
 from runtime.errors import BusinessRefusal, NetworkFault
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contracts import Effect, OrderState, PlanDefinition, StatusReport, TaskOrder
-from runtime.engine import OrderView
+from runtime.engine.view import OrderView
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.fakes.crashing_store import Crash, CrashingStore

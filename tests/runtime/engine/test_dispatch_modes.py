@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from contracts import OrderState, TaskOrder
-from runtime.engine import open_view
 from runtime.engine.pace import Pace
+from runtime.engine.resume import open_view
 from runtime.errors import NetworkFault
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from contracts import Json, OrderState
-from runtime.engine import UnitState, outputs_of
+from runtime.engine.recall import outputs_of
+from runtime.engine.states import UnitState
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.fakes.crashing_store import CrashingStore

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from contracts import Event
-from runtime.engine import OrderView
 from runtime.engine.flow import Flow
 from runtime.engine.journal import Journal
+from runtime.engine.view import OrderView
 from runtime.errors import LedgerUnavailable, NotStorable, VersionConflict
 from runtime.ledger.port import Append, NewEvent
 from runtime.ledger.store import SqlStore

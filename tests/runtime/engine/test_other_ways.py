@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contracts import Effect, OrderState, PlanDefinition, Step
-from runtime.engine import open_view
+from runtime.engine.resume import open_view
 from runtime.errors import BusinessRefusal
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from contracts import Budget, Limit, Money, OrderState, PlanDefinition, StatusReport, TaskOrder
 from runtime.capabilities.port import CallContext
-from runtime.engine import fold_order
 from runtime.engine.account import Account
 from runtime.engine.amounts import amounts_of, budget_of
 from runtime.engine.flow import Flow
+from runtime.engine.fold import fold_order
 from runtime.errors import NetworkFault
 from runtime.ledger import open_store
 from runtime.ledger.store import SqlStore

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts import OrderState, StatusReport
-from runtime.engine import OrderView, UnitState
+from runtime.engine.states import UnitState
+from runtime.engine.view import OrderView
 from runtime.errors import BusinessRefusal, NetworkFault
 from runtime.ledger import open_store
 from runtime.ledger.store import SqlStore

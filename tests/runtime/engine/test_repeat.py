@@ -7,7 +7,7 @@ import pytest
 
 from contracts import Effect, Json, OrderState
 from runtime.capabilities.blackboard import WriteBlackboard
-from runtime.engine import UnitState
+from runtime.engine.states import UnitState
 from runtime.errors import BusinessRefusal
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock

@@ -13,12 +13,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from contracts import CardId, Event, EventId, EvidenceId, OrderId, PlanDefinition, TaskOrder
-from runtime.engine import OrderView, UnitState, fold_order, open_view
-from runtime.engine.fold import apply
+from runtime.engine.fold import apply, fold_order
 from runtime.engine.recall import read_artifacts, read_units
+from runtime.engine.resume import open_view
 from runtime.engine.snapshot import mark_taken, take_snapshot
-from runtime.engine.states import LIFE, Move
-from runtime.engine.view import UNREAD, UnitKey
+from runtime.engine.states import LIFE, Move, UnitState
+from runtime.engine.view import UNREAD, OrderView, UnitKey
 from runtime.ledger.port import Snapshot
 from tests.fakes.clock import HandClock
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from contracts import CardId, Event, EventId, NodeId, SlotAllocation, SlotId
-from runtime.engine import UnitState, fold_order
-from runtime.engine.states import IllegalMove
+from runtime.engine.fold import fold_order
+from runtime.engine.states import IllegalMove, UnitState
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.fakes.engine_world import Tool, World

@@ -1,0 +1,175 @@
+"""Executions as the faces use them, apart from the rest of the product, which takes longer to import."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agents.organisation import check, load
+from console.budgets import NO_BUDGET
+from console.deciding import Deciding
+from console.events import events_in
+from console.listing import Listing
+from console.ports_executions import AnyId, Executions, Watch
+from console.queued import queued_orders
+from console.resources import Resources
+from console.running import Running
+from console.specs import all_builtin_specs
+from console.views import (
+    CardStanding,
+    CheckResult,
+    ExecutionOutcome,
+    ExecutionRow,
+    ExecutionTree,
+    Fault,
+    RunOptions,
+    Submitted,
+)
+from console.views_cluster import QueuedOrder
+from contracts import CardId, Event, ExecutionId, Id, Question, QuestionId
+from runtime.clock import Clock
+from runtime.settings.load import Settings
+
+
+@asynccontextmanager
+async def open_executions(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Executions]:
+    """Give the executions; leaving the context closes what was opened."""
+    resources = Resources(settings, clock)
+    try:
+        yield SiliconExecutions(resources)
+    finally:
+        await resources.close()
+
+
+class SiliconExecutions:
+    """The port `Executions`. Deadlines that passed are judged before anything is read or run."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._running = Running(resources)
+        self._listing = Listing(resources)
+        self._deciding = Deciding(resources)
+
+    async def check(self, folder: Path) -> CheckResult:
+        """Read the folder and return all its faults; runs nothing."""
+        settings = self._resources.settings
+        builtin, tree_depth = all_builtin_specs(), settings.engine.tree_depth
+        report = check(folder, builtin=builtin, tree_depth=tree_depth)
+        faults = tuple(Fault(fault.file, fault.line, fault.what, fault.hint) for fault in report.faults)
+        if faults:
+            return CheckResult(folder, None, faults)
+        organisation = load(folder, builtin=builtin, tree_depth=tree_depth, approvals=settings.approval)
+        counts = {
+            "employees": len(organisation.employees),
+            "skills": len(organisation.skills),
+            "metrics": len(organisation.metrics),
+            "sensors": len(organisation.sensors),
+            "rules": len(organisation.rules),
+            "people": len(list(organisation.people)),
+        }
+        return CheckResult(folder, organisation.name, (), counts)
+
+    async def run(self, folder: Path, options: RunOptions, *, watch: Watch) -> ExecutionOutcome:
+        """Run a goal until it is done, failed or waits for a person."""
+        await self._deciding.judge_deadlines()
+        return await self._running.run(folder, options, watch=watch)
+
+    async def submit(self, folder: Path, options: RunOptions) -> Submitted:
+        """Record a goal; runs nothing."""
+        return await self._running.submit(folder, options)
+
+    async def resume(
+        self, execution_id: ExecutionId, *, watch: Watch, by: str | None = None, budget: Mapping[str, str] = NO_BUDGET
+    ) -> ExecutionOutcome:
+        """Go on where it stood."""
+        await self._deciding.judge_deadlines()
+        return await self._running.resume(execution_id, watch=watch, by=by, budget=budget)
+
+    async def go_on(self, execution_id: ExecutionId, *, watch: Watch) -> ExecutionOutcome:
+        """Go on with what was just decided or answered."""
+        await self._deciding.judge_deadlines()
+        return await self._running.go_on(execution_id, watch=watch)
+
+    async def request_resume(
+        self, execution_id: ExecutionId, *, by: str | None, budget: Mapping[str, str] = NO_BUDGET
+    ) -> None:  # fmt: skip
+        """Record that an execution is to go on; runs nothing."""
+        await self._running.request_resume(execution_id, by=by, budget=budget)
+
+    async def request_cancel(self, execution_id: ExecutionId, *, by: str | None, branch: str | None = None) -> None:
+        """Record that an execution, or one branch of it, is to stop; stops nothing itself."""
+        await self._running.request_cancel(execution_id, by=by, branch=branch)
+
+    async def home_of(self, organisation: str) -> Path:
+        """Return the folder of an organisation."""
+        return await self._running.home_of(organisation)
+
+    async def cancel(self, execution_id: ExecutionId, *, by: str | None, branch: str | None = None) -> ExecutionOutcome:
+        """Cancel the execution and everything below it, or one branch of it."""
+        return await self._running.cancel(execution_id, by=by, branch=branch)
+
+    async def executions(self, *, organisation: str | None, limit: int) -> Sequence[ExecutionRow]:
+        """Return executions, newest first."""
+        await self._deciding.judge_deadlines()
+        return await self._listing.executions(organisation=organisation, limit=limit)
+
+    async def show(self, execution_id: ExecutionId) -> ExecutionTree:
+        """Return the tree of orders with every step."""
+        await self._deciding.judge_deadlines()
+        return await self._running.show(execution_id)
+
+    async def queued_orders(self, *executions: ExecutionId) -> Sequence[QueuedOrder]:
+        """Return which orders of these executions wait for a slot, and why."""
+        return await queued_orders(self._resources, executions)
+
+    def events(self, execution_id: ExecutionId | None, *, after: int, follow: bool) -> AsyncGenerator[Event, None]:
+        """Give events of one execution or of all."""
+        return events_in(self._resources, execution_id, after=after, follow=follow)
+
+    async def ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
+        """Return all ids of one kind in the ledger, oldest first."""
+        store = await self._resources.store()
+        return [kind(stream) for stream in await store.ledger.streams(kind.KIND)]
+
+    async def pruned_ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
+        """Return all ids of one kind that were pruned from the ledger, oldest first."""
+        store = await self._resources.store()
+        told = [
+            event.data or {}
+            for each in await store.ledger.streams("pruning")
+            for event in await store.ledger.read(each)
+        ]
+        streams = sorted(str(data.get("stream")) for data in told)
+        return [kind(stream) for stream in streams if stream.startswith(f"{kind.KIND}/")]
+
+    async def execution_of(self, order_or_card: Id) -> ExecutionId:
+        """Return the execution that an order, card or question belongs to."""
+        return await self._deciding.execution_of(order_or_card)
+
+    async def cards(self, *, all_: bool) -> Sequence[CardStanding]:
+        """Return open cards, the nearest deadline first; with `all_` closed ones too."""
+        await self._deciding.judge_deadlines()
+        return await self._deciding.cards(all_=all_)
+
+    async def card(self, card_id: CardId) -> CardStanding:
+        """Return one card."""
+        await self._deciding.judge_deadlines()
+        return await self._deciding.card(card_id)
+
+    async def may_decide(self, card_id: CardId, *, by: str | None) -> None:
+        """Return when this person may decide the card as it stands now."""
+        await self._deciding.may_decide(card_id, by=by)
+
+    async def decide(self, card_id: CardId, *, option: str | None, reason: str, by: str | None) -> CardStanding:
+        """Write a decision; carries nothing out."""
+        await self._deciding.judge_deadlines()
+        return await self._deciding.decide(card_id, option=option, reason=reason, by=by)
+
+    async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
+        """Return open questions, oldest first."""
+        return await self._deciding.questions(organisation=organisation)
+
+    async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:
+        """Write the answer and return the execution that waits for it."""
+        return await self._deciding.answer(question_id, value, by=by)

@@ -1,0 +1,24 @@
+"""What every organisation has, declared: enough to check an organisation, without what carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agents.cognition import attribute_spec
+from agents.cognition.advise import capability as advise_capability
+from agents.employee.report import capability as report_capability
+from memory import metric_capability
+from runtime.capabilities.builtin import builtin_specs
+from runtime.capabilities.port import CapabilitySpec
+
+
+def all_builtin_specs() -> Mapping[str, CapabilitySpec]:
+    """Return the declarations of what every organisation has, without its connections."""
+    specs = [
+        *builtin_specs(),
+        advise_capability.SPEC,
+        metric_capability.SPEC,
+        attribute_spec.SPEC,
+        report_capability.SPEC,
+    ]
+    return {spec.name: spec for spec in specs}
