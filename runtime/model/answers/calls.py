@@ -40,30 +40,41 @@ class _Call:
     index: int | None
     id: str = ""
     name: str = ""
-    arguments: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    """Of the arguments; they are joined when it matters, since there may be many."""
+    length: int = 0
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self.parts)
 
     def take(self, part: _Part) -> None:
         """Add what a part says; a part that says the whole call again says nothing new."""
-        if part.name and part.name == self.name and part.arguments == "".join(self.arguments) and self.is_whole():
+        if part.name and part.name == self.name and self._says(part.arguments) and self._is_whole():
             return
         self.id = self.id or part.id
         # Some send the whole name again with every part, others send the name itself in parts.
         self.name += "" if part.name == self.name else part.name
         if part.arguments:
-            self.arguments.append(part.arguments)
-
-    def is_whole(self) -> bool:
-        """Tell whether the arguments are an object already, so that more of them belong to another call."""
-        text = "".join(self.arguments)
-        return text.rstrip().endswith("}") and _is_object(text)
+            self.parts.append(part.arguments)
+            self.length += len(part.arguments)
 
     def goes_on_with(self, part: _Part) -> bool:
         """Tell whether a part of this index or id is a part of this call, and does not begin one of its own."""
-        if not part.name or not self.arguments:
+        if not part.name or not self.parts:
             return True
         if part.name != self.name:
             return False
-        return part.arguments == "".join(self.arguments) or not (part.arguments.strip() and self.is_whole())
+        begins = part.arguments.lstrip().startswith("{") and self._is_whole()
+        return not begins or self._says(part.arguments)
+
+    def _says(self, arguments: str) -> bool:
+        return len(arguments) == self.length and arguments == self.arguments
+
+    def _is_whole(self) -> bool:
+        """Tell whether the arguments are an object already, so that more of them belong to another call."""
+        last = next((part for part in reversed(self.parts) if part.strip()), "")
+        return last.rstrip().endswith("}") and _is_object(self.arguments)
 
 
 class Calls:
@@ -92,7 +103,7 @@ class Calls:
     def whole(self) -> list[RawCall]:
         """Return the calls in their order."""
         ordered = sorted(self._calls, key=lambda call: call.place)
-        return [RawCall(call.id, call.name, "".join(call.arguments)) for call in ordered]
+        return [RawCall(call.id, call.name, call.arguments) for call in ordered]
 
     def _call_for(self, part: _Part) -> _Call:
         found = self._found(part)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,14 +9,13 @@ from contracts import Json, Usage
 from runtime.canonical import clean, clean_text
 from runtime.model.answers.arguments import read_arguments
 from runtime.model.answers.raw import Raw, RawCall
+from runtime.model.answers.thoughts import apart
 from runtime.model.port import Ending, ModelAnswer, ToolCall
 
 NAMELESS = "unnamed"
 """The name of a call that names no tool: the model is told, as of any tool that there is not."""
 LONGEST_NAME = 200
 _CUT = {"length": Ending.LENGTH, "max_tokens": Ending.LENGTH, "content_filter": Ending.FILTERED}
-_THOUGHT = re.compile(r"\s*<think>(.*?)(?:</think>|\Z)", re.DOTALL)
-_END_OF_THOUGHT = re.compile(r"^\s*</think>\s*$", re.MULTILINE)
 
 
 def answer_of(raw: Raw, *, name_of: Callable[[str], str], usage: Usage) -> ModelAnswer:
@@ -29,7 +27,7 @@ def answer_of(raw: Raw, *, name_of: Callable[[str], str], usage: Usage) -> Model
     Args:
         name_of: returns our name of a tool for the one that the endpoint was told; a name it does not know, as it is.
     """
-    words, thought = _apart(raw.content)
+    words, thought = apart(raw.content)
     reasoning = raw.reasoning.strip() or thought.strip()
     ending = _ending(raw, words, reasoning)
     calls = tuple(_calls(raw.calls, name_of)) if ending is Ending.DONE else ()
@@ -48,17 +46,6 @@ def _ending(raw: Raw, words: str, reasoning: str) -> Ending:
     if raw.calls or words.strip():
         return Ending.DONE
     return Ending.REASONING_ONLY if reasoning else Ending.EMPTY
-
-
-def _apart(content: str) -> tuple[str, str]:
-    """Return words and thoughts of a content in which the endpoint left the thoughts between their marks."""
-    begun = _THOUGHT.match(content)
-    if begun:
-        return content[begun.end() :].lstrip(), begun[1]
-    ended = _END_OF_THOUGHT.search(content)  # the mark of the beginning may stand in the prompt already
-    if ended and "<think>" not in content:
-        return content[ended.end() :].lstrip(), content[: ended.start()]
-    return content, ""
 
 
 def _calls(raw: Sequence[RawCall], name_of: Callable[[str], str]) -> Iterator[ToolCall]:
