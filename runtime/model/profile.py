@@ -44,6 +44,10 @@ class Profile:
     """Whether a stream tells what it took."""
     developer: bool = False
     """Whether instructions may come under the role `developer`; `system` is taken everywhere."""
+    max_completion_tokens: bool = True
+    """Whether the limit of an answer is called so; else `max_tokens`, as it was before."""
+    temperature: bool = True
+    """Whether a temperature may be asked for; some models that think refuse it."""
     context_tokens: int | None = None
     """Tokens of a request and its answer at most; None where the endpoint does not tell."""
 

@@ -49,7 +49,7 @@ class Toolbox:
         """Return the tools in the form of the protocol, under our names: the same objects each time."""
         if self._declared is None:
             tools = [self._declaration(name, spec) for name, spec in self._specs.items()]
-            self._declared = (*tools, control_tool(self._step.gives))
+            self._declared = (*tools, _control_of(self._step))
         return self._declared
 
     def spec_for(self, call: Call) -> CapabilitySpec:
@@ -103,6 +103,11 @@ def in_language(text: Text, language: str) -> str:
 def _declared_whole(spec: CapabilitySpec) -> Mapping[str, Any]:
     """Return the declaration of a tool that has nothing bound: one object, by which it is known again."""
     return _declared(spec.name, spec, _schema_of(spec, {}))
+
+
+@once_for_each(1_024)
+def _control_of(step: Step) -> Mapping[str, Any]:
+    return control_tool(step.gives)
 
 
 def _declared(name: str, spec: CapabilitySpec, schema: Mapping[str, Any]) -> dict[str, Any]:
