@@ -26,7 +26,7 @@ from console.views import (
     RunOptions,
     Submitted,
 )
-from console.views_cluster import QueuedOrder
+from console.views_cluster import HostsRow, QueuedOrder
 from contracts import CardId, Event, ExecutionId, Id, Question, QuestionId
 from runtime.clock import Clock
 from runtime.settings.load import Settings
@@ -122,6 +122,11 @@ class SiliconExecutions:
     async def queued_orders(self, *executions: ExecutionId) -> Sequence[QueuedOrder]:
         """Return which orders of these executions wait for a slot, and why."""
         return await queued_orders(self._resources, executions)
+
+    def hosts_awaited(self) -> HostsRow | None:
+        """Return that hosts of employees do not start so far; see the port."""
+        awaited = None if self._resources.hosts is None else self._resources.hosts.awaited
+        return None if awaited is None else HostsRow(awaited.tried, awaited.tries, awaited.why)
 
     def events(self, execution_id: ExecutionId | None, *, after: int, follow: bool) -> AsyncGenerator[Event, None]:
         """Give events of one execution or of all."""

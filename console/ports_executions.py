@@ -17,7 +17,7 @@ from console.views import (
     RunOptions,
     Submitted,
 )
-from console.views_cluster import QueuedOrder
+from console.views_cluster import HostsRow, QueuedOrder
 from contracts import CardId, Event, ExecutionId, Id, Question, QuestionId
 from runtime.settings.load import Settings
 
@@ -134,6 +134,10 @@ class Executions(Protocol):
 
     async def queued_orders(self, *executions: ExecutionId) -> Sequence[QueuedOrder]:
         """Return the orders of these executions that wait for a slot, and why; of each the first twenty in line."""
+        ...
+
+    def hosts_awaited(self) -> HostsRow | None:
+        """Return that hosts of employees of this process do not start so far; None where they do, or none is needed."""
         ...
 
     def events(self, execution_id: ExecutionId | None, *, after: int, follow: bool) -> AsyncGenerator[Event, None]:

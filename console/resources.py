@@ -79,6 +79,11 @@ class Resources:
         if hosts is not None:
             await hosts.reach()
 
+    @property
+    def hosts(self) -> Hosts | None:
+        """Where the employees of this process sit, where that is on Ray and was opened already."""
+        return None if self._organisations is None else self._organisations.hosts
+
     async def executor(self) -> Executor:
         """Return the executor of this process."""
         body = PinnedBody(await self.organisations())
@@ -142,7 +147,8 @@ class Resources:
 
         require_ray()
         store = await self.store()
-        blueprint = Blueprint(self.office, str(self.settings.home), dict(self.settings.given))
+        tries = self.settings.ray.start_tries
+        blueprint = Blueprint(self.office, str(self.settings.home), dict(self.settings.given), start_tries=tries)
         embedded = embedded_file(self.settings.ledger, self.settings.home) is not None
         bridges = self.bridges = RayBridges(Plan(self.residence, blueprint.home, blueprint.given))
         return Hosts(

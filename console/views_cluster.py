@@ -109,6 +109,15 @@ class QueuedOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class HostsRow:
+    """That no host of employees started so far, and that it is tried again."""
+
+    tried: int
+    tries: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class SlotRow:
     """One slot of a node."""
 

@@ -4,8 +4,9 @@ SiliconError
 ├── RayMissing       the extra is not installed                          (install it, or use the inline engine)
 ├── RayUnavailable   Ray cannot be reached or does not start             (mend it, or use the inline engine)
 ├── LedgerNotShared  several machines, and a ledger that only one reads  (use a server database)
-├── HostNotReady     a host could not be opened on its node              (mend the node)
-└── HostsLost        the hosts of an order died, one after another       (look for what ends them)
+├── HostNotReady     no host could be opened, in several tries           (mend the node)
+├── HostsLost        the hosts of an order died, one after another       (look for what ends them)
+└── HostsTooSlow     the hosts of an order live, and lost their leases   (give the machines less to do)
 """
 
 from __future__ import annotations
@@ -45,8 +46,18 @@ class HostsLost(SiliconError):
     code = "HOSTS_LOST"
 
 
+class HostsTooSlow(SiliconError):
+    """The hosts that had an order in hand were too slow to keep their leases, again and again."""
+
+    code = "HOSTS_TOO_SLOW"
+
+
 class HostLost(Exception):
     """A host is dead, or its lease has run out; whatever it had in hand goes on elsewhere. Never reaches a person."""
+
+
+class HostLapsed(HostLost):
+    """The lease of a host has run out, and nobody knows that it is dead: it may only be slow."""
 
 
 class Stopped(Exception):

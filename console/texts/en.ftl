@@ -85,6 +85,7 @@ queued-slot = { $ahead ->
     [0] waits for a slot: next in line
    *[other] waits for a slot: { $ahead } ahead
 }
+hosts-awaited = hosts of employees: { $tried } of { $tries } tries to start them failed, tried again: { $why }
 queued-node = waits for a node: every one that fits is cordoned or draining
 queued-labels = { $count ->
     [one] waits: no node offers label { $names }

@@ -81,6 +81,7 @@ queued-slot = { $ahead ->
     [0] 等待槽位：下一个就是它
    *[other] 等待槽位：前面还有 { $ahead } 个
 }
+hosts-awaited = 员工宿主：{ $tries } 次启动尝试中已有 { $tried } 次失败，将再次尝试：{ $why }
 queued-node = 等待节点：合适的节点都已停止接单或正在排空
 queued-labels = { $count ->
    *[other] 等待中：没有节点提供标签 { $names }

@@ -185,6 +185,9 @@ class RaySettings(Group):
 
     hosts_per_node: int = Field(default=0, ge=0, le=256)
     """Hosts on each node of Ray; 0 means one for each core."""
+    start_tries: int = Field(default=3, ge=1, le=100)
+    """How often hosts are started where each of them ends while it starts, waiting longer each time, before it is
+    reported."""
     object_store_mib: int = Field(default=80, ge=76)
     """Memory that a Ray which is started here keeps for objects, MiB; employees hand each other little."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -12,9 +13,9 @@ from console.cli.output import Output
 from console.cli.render import queued
 from console.cli.render.live import progress_shown, progress_so_far
 from console.cli.render.outcome import outcome_lines
-from console.cli.render.queued import AGAIN, PATIENCE, QueuedTold, queued_lines, queued_words
+from console.cli.render.queued import AGAIN, PATIENCE, Waits, WaitsTold, queued_lines, queued_words, waits_lines
 from console.texts import LANGUAGES, say_in
-from console.views_cluster import QueuedFor, QueuedOrder
+from console.views_cluster import HostsRow, QueuedFor, QueuedOrder
 from contracts import OrderId, OrderState
 from tests.fakes import console_application as fake
 from tests.fakes.console_values import EXECUTION, outcome
@@ -43,15 +44,30 @@ def test_what_an_order_waits_for_is_said_in_words(changes: dict[str, object], sa
 
 
 def test_it_is_said_once_and_again_when_it_changes() -> None:
-    told, nearer = QueuedTold(), replace(ORDER, ahead=1)
+    told, nearer = WaitsTold(), replace(ORDER, ahead=1)
     other = replace(ORDER, waits_for=QueuedFor.LABELS, missing=("browser",))
 
-    assert told.news([ORDER], NOW) == [ORDER]
-    assert told.news([nearer], NOW + AGAIN / 2) == []
-    assert told.news([nearer], NOW + AGAIN) == [nearer]
-    assert told.news([other], NOW + AGAIN) == [other]
-    assert told.news([], NOW + AGAIN) == []
-    assert told.news([other], NOW + AGAIN) == [other]
+    def news(order: QueuedOrder | None, after: timedelta) -> Sequence[QueuedOrder]:
+        return told.news(Waits(NOW + after, [order] if order else [])).queued
+
+    assert news(ORDER, timedelta()) == [ORDER]
+    assert news(nearer, AGAIN / 2) == []
+    assert news(nearer, AGAIN) == [nearer]
+    assert news(other, AGAIN) == [other]
+    assert news(None, AGAIN) == []
+    assert news(other, AGAIN) == [other]
+
+
+def test_hosts_that_do_not_start_are_said_for_each_try() -> None:
+    told, first = WaitsTold(), HostsRow(1, 3, "A host did not start: killed.")
+    lines = [
+        line.plain
+        for hosts in (None, first, first, replace(first, tried=2), None)
+        for line in waits_lines(told.news(Waits(NOW, hosts=hosts)), say_in("en"))
+    ]
+
+    why = "tries to start them failed, tried again: A host did not start: killed."
+    assert lines == [f"○ hosts of employees: {tried} of 3 {why}" for tried in (1, 2)]
 
 
 def test_a_crowd_takes_four_lines() -> None:
@@ -60,7 +76,7 @@ def test_a_crowd_takes_four_lines() -> None:
 
     assert lines[0] == "○ desk/measure  waits for a slot: next in line"
     assert (len(lines), lines[-1]) == (4, "and 17 more orders")
-    assert QueuedTold().news(crowd, NOW) == crowd[:3]
+    assert WaitsTold().news(Waits(NOW, crowd)).queued == crowd[:3]
 
 
 @pytest.mark.anyio

@@ -35,7 +35,7 @@ from console.views import (
     SensorsOutcome,
     Submitted,
 )
-from console.views_cluster import QueuedOrder
+from console.views_cluster import HostsRow, QueuedOrder
 from contracts import (
     CardId,
     Decision,
@@ -186,6 +186,9 @@ class FakeApplication:
             return []
         running = replace(row, state=OrderState.RUNNING, held=bool(self.queued), queued=self.queued)
         return [row, running][:limit]
+
+    def hosts_awaited(self) -> HostsRow | None:
+        return None
 
     async def queued_orders(self, *executions: ExecutionId) -> Sequence[QueuedOrder]:
         return self.queued

@@ -25,6 +25,7 @@ from agents.workforce.ray.host import Host
 from agents.workforce.ray.messages import Address
 from agents.workforce.ray.ports import OpenOffice
 from agents.workforce.ray.reach import address_given, require_answer, unavailable
+from agents.workforce.ray.starting import started
 from contracts import Name
 from runtime.errors import SiliconError
 from runtime.garbage import look_rarely, pass_over_the_start
@@ -55,6 +56,8 @@ class Blueprint:
     """Settings that were given on the command line; the others it reads as every process does."""
     node: RayNode | None = None
     """The node that it belongs to, where there are several."""
+    start_tries: int = 3
+    """How often a host of one employee is started where it ends while it starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +200,7 @@ class RayLine:
             HostNotReady: it does not start there.
             SiliconError: its office cannot be opened, and why.
         """
-        from ray.exceptions import RayActorError, RayTaskError
+        from ray.exceptions import RayError
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         options: dict[str, Any] = {"name": actor, "num_cpus": 0, "max_concurrency": _CONCURRENT}
@@ -209,7 +212,7 @@ class RayLine:
         handle = _host_class().options(**options).remote(blueprint, actor, alone)
         try:
             opened = pickle.loads(await handle.open.remote())  # noqa: S301 - from another process of ours
-        except (RayActorError, RayTaskError) as error:
+        except RayError as error:
             raise HostNotReady(f"A host did not start: {str(error).strip().splitlines()[-1]}", actor=actor) from error
         if isinstance(opened, SiliconError):
             raise opened
@@ -220,7 +223,7 @@ class RayLine:
     async def start_apart(self, employee: Name) -> Address:
         """Start a host for one employee alone, owned by this process; see the port."""
         node, self.several = self._blueprint.node, self._blueprint.node is not None
-        return await self.start(new_name(), node, alone=employee)
+        return await started(lambda: self.start(new_name(), node, alone=employee), self._blueprint.start_tries)
 
     def kill(self, actor: str) -> None:
         """End the process of a host that this process started, whatever it does."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 
-from agents.workforce.errors import HostLost, Stopped
+from agents.workforce.errors import HostLapsed, Stopped
 from agents.workforce.ray.desk import Desk, Desks
 from agents.workforce.ray.messages import Address, pack_answer, unpack_order
 from agents.workforce.ray.ports import Line, Office
@@ -170,13 +170,13 @@ class Host:
                 raise  # it was the execution's: somebody else works on it now
 
     async def _require_lease(self) -> None:
-        """Return when this host still has its lease; else end it, and raise HostLost to whoever waits for an order."""
+        """Return when this host has its lease; else end it, and raise HostLapsed to whoever waits for an order."""
         assert self._grip is not None
         try:
             await self._grip.renew()
         except StaleWriter as lost:
             self._end()
-            raise HostLost(self._actor) from lost
+            raise HostLapsed(self._actor) from lost
 
     async def _keep(self, lease: Lease, grip: Grip) -> None:
         """Renew the lease; end the process once it is lost."""

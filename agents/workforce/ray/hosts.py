@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from agents.workforce.errors import HostLost, LedgerNotShared, RayUnavailable
-from agents.workforce.ray import actors
+from agents.workforce.errors import HostLost, HostNotReady, LedgerNotShared, RayUnavailable
+from agents.workforce.ray import actors, starting
 from agents.workforce.ray.actors import Blueprint, RayLine, RayNode
 from agents.workforce.ray.messages import Address
 from agents.workforce.ray.post import Apart
 from agents.workforce.ray.reach import address_given
+from agents.workforce.ray.starting import HostsAwaited, started
 from agents.workforce.ray.vigil import Vigil
 from contracts import ExecutionId
 from runtime.errors import SiliconError
@@ -27,8 +28,6 @@ _LOOK_S = 5.0
 """How often it is looked which nodes there are."""
 _OTHERS_S = 5.0
 """How long the first host that is there waits for the others which were started with it."""
-_AGAIN_S, _AGAIN_MOST_S = 1.0, 60.0
-"""Wait before a host is started again where one did not start, doubled each time, up to the second."""
 
 _log = logging.getLogger(__name__)
 
@@ -65,7 +64,10 @@ class Hosts:
         self._looking = asyncio.Lock()
         self._wake = asyncio.Event()
         self._following: asyncio.Task[None] | None = None
+        self._coming: asyncio.Task[None] | None = None
         self._connected = self._leave_ray = False
+        self.awaited: HostsAwaited | None = None
+        """That no host started so far; None while there is one, or nobody needs any."""
 
     @property
     def where(self) -> Mapping[Address, str]:
@@ -95,7 +97,8 @@ class Hosts:
         Raises:
             RayMissing, RayUnavailable: there is no Ray.
             LedgerNotShared: Ray spans several machines, and the ledger does not.
-            SiliconError: no host opens, and why.
+            HostNotReady: no host opens, however often it was tried (`ray.start_tries`).
+            SiliconError: no host can open, and why.
         """
         if not self._living():
             await self._first()
@@ -117,7 +120,7 @@ class Hosts:
     async def close(self) -> None:
         """End all hosts, and Ray where it was started here."""
         self.vigil.close()
-        tasks = [*self._starting, *([self._following] if self._following is not None else [])]
+        tasks = [*self._starting, *(each for each in (self._coming, self._following) if each is not None)]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -143,6 +146,13 @@ class Hosts:
         return [answer for answer in answers if isinstance(answer, bytes)]
 
     async def _first(self) -> None:
+        """Return once there is a host; whoever needs one waits for the same."""
+        if self._coming is None or self._coming.done():
+            tries = self._settings.start_tries
+            self._coming = asyncio.create_task(started(self._come_up, tries, told=self._tell), name="starts hosts")
+        await asyncio.shield(self._coming)
+
+    async def _come_up(self) -> None:
         """Return once there is a host, and those that were started with it had time to come up."""
         self._fault = None
         await self._look()
@@ -153,9 +163,14 @@ class Hosts:
         if not self._living():
             if isinstance(self._fault, SiliconError):
                 raise self._fault
+            if self._fault is not None:
+                raise HostNotReady(f"A host did not start: {self._fault}") from self._fault
             raise RayUnavailable("Ray has no node that lives, so that employees have nowhere to sit.")
         if self._following is None:
             self._following = asyncio.create_task(self._follow(), name="follows the nodes of Ray")
+
+    def _tell(self, awaited: HostsAwaited | None) -> None:
+        self.awaited = awaited
 
     async def _follow(self) -> None:
         """Start what is missing as nodes come and hosts go."""
@@ -212,7 +227,7 @@ class Hosts:
         except Exception as error:
             _log.warning("a host did not start: %s", error)
             self._fault = error
-            wait_s = min(self._refused.get(node.node_id, (0.0, _AGAIN_S / 2))[1] * 2, _AGAIN_MOST_S)
+            wait_s = min(self._refused.get(node.node_id, (0.0, starting.AGAIN_S / 2))[1] * 2, starting.AGAIN_MOST_S)
             self._refused[node.node_id] = asyncio.get_running_loop().time() + wait_s, wait_s
         else:
             self._hosts[address] = node.node_id

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from agents.workforce.errors import HostLost, HostsLost, Stopped
+from agents.workforce.errors import HostLapsed, HostLost, HostsLost, HostsTooSlow, Stopped
 from agents.workforce.ray.messages import Address, Stretch, pack_order, unpack_answer
 from agents.workforce.ray.ports import Line
 from agents.workforce.ray.seating import Seating
@@ -16,7 +16,10 @@ from contracts import Name, OrderState, StatusReport, TaskOrder
 from runtime.known import Known
 
 LOSSES = 3
-"""Hosts that an order may lose, one after another, before that is reported: it may be what ends them."""
+"""Hosts that may die with an order in hand before that is reported: it may be what ends them."""
+LAPSES = 10
+"""How often an order is handed over again because its host did not keep its lease, or was told to stop it. Neither says
+that the order is to blame, so it is more; one that keeps hosts from renewing their leases must end all the same."""
 
 
 class Apart:
@@ -77,22 +80,23 @@ class Post:
         Raises:
             HostLost: no host is left.
         """
-        for _ in range(LOSSES):
+        losses = lapses = 0
+        while losses < LOSSES and lapses < LAPSES:
             address = await self._address_of(order.employee)
             if address is None:
                 assert self._here is not None, "who sends elsewhere knows where"
                 return await self._here(order)
             try:
                 return await self._hand_over(address, order)
+            except HostLapsed:
+                await self._vigil.give_up(address, lapsed=True)
+                lapses += 1
             except HostLost:
                 await self._vigil.give_up(address)
+                losses += 1
             except Stopped:
-                continue
-        error = HostsLost(
-            f"{order.order_id} of {order.employee} had {LOSSES} hosts, and each of them ended while the order was in "
-            "hand. It may be what ends them: look at memory and at the system's log, then resume the execution.",
-            order_id=str(order.order_id), employee=order.employee, hosts=LOSSES,
-        )  # fmt: skip
+                lapses += 1
+        error = _died(order) if losses == LOSSES else _too_slow(order)
         return StatusReport(order_id=order.order_id, state=OrderState.FAILED, error=error.problem())
 
     async def _address_of(self, employee: Name) -> Address | None:
@@ -104,7 +108,7 @@ class Post:
         address = self._seating.host_of(employee, self._stretch.hosts, self._vigil.lost)
         if address is None:
             if self._refill is None:
-                raise HostLost("every host is lost")
+                raise HostLapsed("every host is lost")  # this one among them, which lives
             self._stretch = await self._refill()
             return await self._address_of(employee)
         return None if address.actor == self._me else address
@@ -126,3 +130,20 @@ class Post:
         """Return once the order is in nobody's hands there."""
         with suppress(HostLost):
             await self._vigil.wait(address, self._line.call(address.actor, "stop", str(order.order_id).encode()))
+
+
+def _died(order: TaskOrder) -> HostsLost:
+    return HostsLost(
+        f"{order.order_id} of {order.employee} had {LOSSES} hosts, and each of them ended while the order was in "
+        "hand. It may be what ends them: look at memory and at the system's log, then resume the execution.",
+        order_id=str(order.order_id), employee=order.employee, hosts=LOSSES,
+    )  # fmt: skip
+
+
+def _too_slow(order: TaskOrder) -> HostsTooSlow:
+    return HostsTooSlow(
+        f"{order.order_id} of {order.employee} was handed over {LAPSES} times, because hosts that had it in hand did "
+        "not keep their leases: they live, and are too slow. Give the machines less to do (ray.hosts_per_node, "
+        "executor.at_once) or raise the setting executor.lease_s, then resume the execution.",
+        order_id=str(order.order_id), employee=order.employee, lapses=LAPSES,
+    )  # fmt: skip

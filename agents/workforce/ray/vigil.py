@@ -8,9 +8,10 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from agents.workforce.errors import HostLost
+from agents.workforce.errors import HostLapsed, HostLost
 from agents.workforce.ray.messages import Address
 from runtime.errors import LedgerError
+from runtime.executor.holder import is_gone
 from runtime.ledger.port import Leases
 
 T = TypeVar("T")
@@ -38,6 +39,8 @@ class Vigil:
 
     def __init__(self, leases: Leases, *, look_s: float) -> None:
         self.lost: set[Address] = set()
+        self._lapsed: set[Address] = set()
+        """Those of them that may live and only be slow."""
         self._leases = leases
         self._look_s = look_s
         self._calls: dict[Address, set[_Call]] = {}
@@ -47,7 +50,8 @@ class Vigil:
         """Return what the call gives.
 
         Raises:
-            HostLost: the host is dead or lost its lease, and can write nothing any more.
+            HostLost: the host is dead, and can write nothing any more.
+            HostLapsed: it lost its lease, with the same effect.
         """
         task = asyncio.current_task()
         assert task is not None
@@ -57,25 +61,32 @@ class Vigil:
         self._look_later()
         try:
             return await call
-        except HostLost:
-            await self.give_up(address)
+        except HostLost as lost:
+            await self.give_up(address, lapsed=isinstance(lost, HostLapsed))
             raise
         except asyncio.CancelledError:
             if not waiting.given_up or task.cancelling() - 1 > asked_to_stop:
                 raise
             task.uncancel()
-            raise HostLost(address.actor) from None
+            raise (HostLapsed if address in self._lapsed else HostLost)(address.actor) from None
         finally:
             calls = self._calls[address]
             calls.discard(waiting)
             if not calls:
                 del self._calls[address]
 
-    async def give_up(self, address: Address) -> None:
-        """Take the host for lost; raise LedgerUnavailable when its lease cannot be taken from it now."""
+    async def give_up(self, address: Address, *, lapsed: bool = False) -> None:
+        """Take the host for lost; raise LedgerUnavailable when its lease cannot be taken from it now.
+
+        Args:
+            lapsed: whether all that is known is that its lease ran out.
+        """
         await self._leases.release(address.lease)
         if address not in self.lost:
-            _log.warning("the host %s is lost; what it had in hand goes on elsewhere", address.actor)
+            how = "did not keep its lease" if lapsed else "is lost"
+            _log.warning("the host %s %s; what it had in hand goes on elsewhere", address.actor, how)
+            if lapsed:
+                self._lapsed.add(address)
         self.lost.add(address)
         for call in self._calls.get(address, ()):
             if not call.given_up and call.task is not asyncio.current_task():
@@ -99,6 +110,6 @@ class Vigil:
                 for address in tuple(self._calls):
                     held = address.lease.holder, address.lease.fence
                     if live.get(address.lease.name) != held:
-                        await self.give_up(address)
+                        await self.give_up(address, lapsed=not is_gone(address.lease.holder))
             except LedgerError as error:
                 _log.warning("whether hosts live could not be looked at: %s", error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -14,12 +14,11 @@ from rich.text import Text
 from console.cli.output import Output
 from console.cli.render.branches import Branch, tree
 from console.cli.render.marks import icon, word
-from console.cli.render.queued import QueuedTold, look_at_queue, queued_line, queued_lines
+from console.cli.render.queued import Waits, WaitsTold, look_at_waits, waits_lines
 from console.cli.words import seconds
 from console.ports_executions import Executions, Watch
 from console.progress import LiveOrder, LiveStep, Progress
 from console.views import StepState
-from console.views_cluster import QueuedOrder
 from contracts import Event, ExecutionId, OrderState
 from runtime.texts import Say
 
@@ -31,14 +30,15 @@ class Picture:
         self._progress = progress
         self._say = say
         self._now = now
-        self.queued: Sequence[QueuedOrder] = ()
-        """Orders that wait for a slot; they stand below the tree."""
+        self.waits: Waits | None = None
+        """What is waited for; it stands below the tree."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         root = self._progress.root
         if root is not None:
             yield from tree([order_branch(root, self._now(), top=True)], self._say, options.max_width)
-        yield from queued_lines(self.queued, self._say)
+        if self.waits is not None:
+            yield from waits_lines(self.waits, self._say)
 
 
 def order_branch(order: LiveOrder, now: datetime, *, top: bool = False) -> Branch:
@@ -82,18 +82,18 @@ async def progress_shown(
     """Show progress while the block runs, by the events its watch is given; `also` sees them first.
 
     On a terminal it is a tree, elsewhere a line for each thing that ends; both on standard error. With `progress` it
-    goes on from that picture. Which orders wait for a slot is no event; it is looked up now and then.
+    goes on from that picture. What is waited for is no event; it is looked up now and then.
     """
     progress = progress or Progress()
     if not output.notes.is_terminal or output.as_json:
-        lines, said = _in_lines(progress, output, also), QueuedTold()
+        said = WaitsTold()
 
-        def tell(queued: Sequence[QueuedOrder], now: datetime) -> None:
-            for order in said.news(queued, now):
-                output.note(queued_line(order, output.say))
+        def tell(waits: Waits) -> None:
+            for line in waits_lines(said.news(waits), output.say):
+                output.note(line)
 
-        async with _queue_watched(executions, progress, tell):
-            yield lines
+        async with _waits_watched(executions, progress, tell):
+            yield _in_lines(progress, output, also)
         return
     picture = Picture(progress, output.say)
     with Live(picture, console=output.notes, refresh_per_second=8) as live:
@@ -103,19 +103,19 @@ async def progress_shown(
             if progress.apply(event):
                 live.refresh()
 
-        def draw(queued: Sequence[QueuedOrder], now: datetime) -> None:
-            picture.queued = queued
+        def draw(waits: Waits) -> None:
+            picture.waits = waits
 
-        async with _queue_watched(executions, progress, draw):
+        async with _waits_watched(executions, progress, draw):
             yield watch
-        picture.queued = ()
+        picture.waits = None
 
 
 @asynccontextmanager
-async def _queue_watched(
-    executions: Executions, progress: Progress, tell: Callable[[Sequence[QueuedOrder], datetime], None]
+async def _waits_watched(
+    executions: Executions, progress: Progress, tell: Callable[[Waits], None]
 ) -> AsyncIterator[None]:
-    looking = asyncio.create_task(look_at_queue(executions, progress, tell), name="looks at the queue")
+    looking = asyncio.create_task(look_at_waits(executions, progress, tell), name="looks what is waited for")
     try:
         yield
     finally:

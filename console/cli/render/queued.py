@@ -1,17 +1,19 @@
-"""Orders that wait for a slot: said once they have waited for a while, and again when it changes."""
+"""What is waited for and no event tells, slots above all: said after a while, and again when it changes."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from rich.text import Text
 
 from console.cli.render.marks import icon
+from console.cli.words import one_line
 from console.ports_executions import Executions
 from console.progress import Progress
-from console.views_cluster import QueuedOrder
+from console.views_cluster import HostsRow, QueuedOrder
 from runtime.errors import LedgerUnavailable
 from runtime.texts import Say
 
@@ -21,6 +23,8 @@ PATIENCE = timedelta(seconds=2)
 """Who waits for less is not worth a line."""
 AGAIN = timedelta(seconds=30)
 """How often it is said at most that others went ahead meanwhile."""
+WHY = 200
+"""Letters of a reason in a line."""
 SHOWN = 3
 """Orders that are shown where there is little room."""
 
@@ -43,39 +47,65 @@ def queued_lines(orders: Sequence[QueuedOrder], say: Say) -> Iterator[Text]:
         yield Text.assemble("  ", (say("queued-more", count=len(orders) - SHOWN), "dim"))
 
 
-class QueuedTold:
-    """What was said already of those that wait, where each line stays."""
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What an execution waits for that is no event."""
+
+    at: datetime
+    queued: Sequence[QueuedOrder] = ()
+    """Orders that have waited for a slot for a while."""
+    hosts: HostsRow | None = None
+    """That hosts of employees do not start so far."""
+
+
+def waits_lines(waits: Waits, say: Say) -> Iterator[Text]:
+    """Yield the lines that say what is waited for."""
+    if waits.hosts is not None:
+        yield hosts_line(waits.hosts, say)
+    yield from queued_lines(waits.queued, say)
+
+
+def hosts_line(hosts: HostsRow, say: Say) -> Text:
+    """Return the line that says that hosts do not start so far."""
+    words = say("hosts-awaited", tried=hosts.tried, tries=hosts.tries, why=one_line(hosts.why, WHY))
+    return Text.assemble(icon("pending"), " ", (words, "dim"))
+
+
+class WaitsTold:
+    """What was said already, where each line stays."""
 
     def __init__(self) -> None:
-        self._told: dict[str, tuple[QueuedOrder, datetime]] = {}
+        self._queued: dict[str, tuple[QueuedOrder, datetime]] = {}
+        self._hosts: HostsRow | None = None
 
-    def news(self, orders: Sequence[QueuedOrder], now: datetime) -> list[QueuedOrder]:
-        """Return those of which something is to be said now."""
-        self._told = {order.order_id: self._told[order.order_id] for order in orders if order.order_id in self._told}
-        new = [order for order in orders[:SHOWN] if self._is_new(order, now)]
-        self._told.update({order.order_id: (order, now) for order in new})
-        return new
+    def news(self, waits: Waits) -> Waits:
+        """Return what of it is to be said now."""
+        told, orders, now = self._queued, waits.queued, waits.at
+        self._queued = {order.order_id: told[order.order_id] for order in orders if order.order_id in told}
+        queued = [order for order in orders[:SHOWN] if self._is_new(order, now)]
+        self._queued.update({order.order_id: (order, now) for order in queued})
+        before, self._hosts = self._hosts, waits.hosts
+        return Waits(now, queued, None if waits.hosts == before else waits.hosts)
 
     def _is_new(self, order: QueuedOrder, now: datetime) -> bool:
-        if order.order_id not in self._told:
+        if order.order_id not in self._queued:
             return True
-        before, at = self._told[order.order_id]
+        before, at = self._queued[order.order_id]
         if (before.waits_for, before.missing) != (order.waits_for, order.missing):
             return True
         return before.ahead != order.ahead and now - at >= AGAIN
 
 
-async def look_at_queue(
-    executions: Executions, progress: Progress, told: Callable[[Sequence[QueuedOrder], datetime], None]
-) -> None:  # fmt: skip
-    """Tell for ever which orders of the execution wait for a slot, those that have for a while."""
+async def look_at_waits(executions: Executions, progress: Progress, told: Callable[[Waits], None]) -> None:
+    """Tell for ever what the execution waits for: hosts of employees, and slots once it has been for a while."""
     while True:
         await asyncio.sleep(LOOK_S)
-        if progress.execution_id is None:
-            continue
         now = datetime.now(UTC)
-        try:
-            queued = await executions.queued_orders(progress.execution_id)
-        except LedgerUnavailable:  # whoever works on the execution tells that; the next look tells the rest
-            continue
-        told([order for order in queued if now - order.since >= PATIENCE], now)
+        queued: Sequence[QueuedOrder] = ()
+        if progress.execution_id is not None:
+            try:
+                queued = await executions.queued_orders(progress.execution_id)
+            except LedgerUnavailable:  # whoever works on the execution tells that; the next look tells the rest
+                continue
+        patient = [order for order in queued if now - order.since >= PATIENCE]
+        told(Waits(now, patient, executions.hosts_awaited()))

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from agents.workforce.errors import HostNotReady, LedgerNotShared, RayUnavailable
-from agents.workforce.ray import actors, hosts
+from agents.workforce.ray import actors, hosts, starting
 from agents.workforce.ray.actors import Blueprint, RayNode
 from agents.workforce.ray.hosts import Hosts
 from agents.workforce.ray.messages import Address
+from agents.workforce.ray.starting import HostsAwaited
+from runtime.errors import SchemaMismatch
 from runtime.ledger.store import SqlStore
 from runtime.settings.groups import RaySettings
 from tests.stores import clock, sqlite_store
@@ -32,6 +34,12 @@ class Ray:
     started: list[str] = field(default_factory=list)
     killed: list[str] = field(default_factory=list)
     settled: list[int] = field(default_factory=list)
+    seen: list[HostsAwaited | None] = field(default_factory=list)
+    """What was told of hosts that do not start, whenever one was started."""
+    dies: int = 0
+    """So many hosts end while they start, the first ones."""
+    fault: Exception = field(default_factory=lambda: HostNotReady("Nothing starts there."))
+    pool: Hosts = field(init=False)
     looked: int = 0
     several: bool = False
 
@@ -41,8 +49,9 @@ class Ray:
 
     async def start(self, actor: str, node: RayNode) -> Address:
         self.started.append(node.node_id)
-        if node.node_id in self.broken:
-            raise HostNotReady("Nothing starts there.")
+        self.seen.append(self.pool.awaited)
+        if node.node_id in self.broken or len(self.started) <= self.dies:
+            raise self.fault
         lease = await self.store.leases.acquire(f"host/test/{len(self.started)}", actor, 60.0)
         assert lease is not None
         return Address(actor, lease)
@@ -59,8 +68,9 @@ def ray(sqlite_store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> Ray:
     ray = Ray(sqlite_store)
     monkeypatch.setattr(actors, "connect", lambda settings: False)
     monkeypatch.setattr(actors, "nodes", ray.look)
-    for name in ("_LOOK_S", "_AGAIN_S", "_OTHERS_S"):
+    for name in ("_LOOK_S", "_OTHERS_S"):
         monkeypatch.setattr(hosts, name, 0.01)
+    monkeypatch.setattr(starting, "AGAIN_S", 0.01)
     return ray
 
 
@@ -70,6 +80,7 @@ async def pool(ray: Ray) -> AsyncIterator[Hosts]:
         Blueprint("nothing:opens", "/nowhere", {}), RaySettings(), ray.store.leases, look_s=60.0, embedded=True,
         settle=lambda nodes: ray.settled.append(len(nodes)),
     )  # fmt: skip
+    ray.pool = pool
     pool.line = ray  # type: ignore[assignment]
     yield pool
     await pool.close()
@@ -136,17 +147,43 @@ async def test_waits_between_tries_grow(pool: Hosts, ray: Ray) -> None:
 
     await until(lambda: ray.started.count("two") > 3)
 
-    assert pool._refused["two"][1] >= 4 * hosts._AGAIN_S
+    assert pool._refused["two"][1] >= 4 * starting.AGAIN_S
 
 
 async def test_where_no_host_starts_the_reason_is_told(pool: Hosts, ray: Ray) -> None:
     ray.broken.add("one")
-    with pytest.raises(HostNotReady, match="Nothing starts there"):
+    with pytest.raises(HostNotReady, match=r"Nothing starts there. So it was in each of 3 tries \("):
         await pool.ready()
+    assert (len(ray.started), pool.awaited) == (6, None)
 
     ray.nodes.clear()
     with pytest.raises(RayUnavailable, match="no node that lives"):
         await pool.ready()
+
+
+async def test_hosts_that_end_while_they_start_are_started_again_and_that_is_told(pool: Hosts, ray: Ray) -> None:
+    ray.dies = 4
+
+    assert len(await pool.ready()) == 2
+    tried = [0 if each is None else each.tried for each in ray.seen]
+    assert (tried, pool.awaited) == ([0, 0, 1, 1, 2, 2], None)
+    assert ray.seen[-1] == HostsAwaited(2, 3, "Nothing starts there.")
+
+
+async def test_whoever_needs_hosts_meanwhile_waits_for_the_same_ones(pool: Hosts, ray: Ray) -> None:
+    ray.dies = 2
+
+    first, second = await asyncio.gather(pool.ready(), pool.ready())
+    assert (set(first), len(ray.started)) == (set(second), 4)
+
+
+async def test_what_an_office_cannot_open_is_not_tried_again(pool: Hosts, ray: Ray) -> None:
+    ray.broken.add("one")
+    ray.fault = SchemaMismatch("Another schema.")
+
+    with pytest.raises(SchemaMismatch):
+        await pool.ready()
+    assert len(ray.started) == 2
 
 
 async def test_a_ledger_in_a_file_is_refused_on_several_machines_before_anything_starts(pool: Hosts, ray: Ray) -> None:
