@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
 import openai
 import pytest
 
+from contracts import Usage
+from runtime.model.answers import Assembly, answer_of
+from runtime.model.port import Ending, ModelAnswer
 from tests.fakes.model import calls, says
-from tests.fakes.openai_server.asked import Quirks
-from tests.fakes.openai_server.endpoint import sensible
-from tests.fakes.openai_server.fixture import openai_server
+from tests.fakes.openai_server.asking import HELLO, LOOK, ask, parts
 from tests.fakes.openai_server.protocol import vector_of
 from tests.fakes.openai_server.script import (
     bad_request,
@@ -26,60 +26,14 @@ from tests.fakes.openai_server.script import (
     html,
     played,
     sends,
+    slow,
     stalls,
     streamed,
     too_many,
 )
 from tests.fakes.openai_server.server import OpenAIServer
 
-__all__ = ["openai_server"]
-
 pytestmark = pytest.mark.anyio
-
-HELLO: Any = [{"role": "user", "content": "hello"}]
-LOOK: Any = {
-    "type": "function",
-    "function": {
-        "name": "look",
-        "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
-    },
-}
-ONE_OF: Any = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "action",
-        "schema": {
-            "anyOf": [
-                {
-                    "type": "object",
-                    "properties": {"tool": {"const": "look"}, "arguments": {"type": "object"}},
-                    "required": ["tool", "arguments"],
-                },
-                {
-                    "type": "object",
-                    "properties": {"tool": {"const": "none"}, "words": {"type": "string"}},
-                    "required": ["tool", "words"],
-                },
-            ]
-        },
-    },
-}
-
-
-@pytest.fixture
-async def client(openai_server: OpenAIServer) -> AsyncIterator[openai.AsyncOpenAI]:
-    async with openai.AsyncOpenAI(
-        base_url=openai_server.base_url, api_key="sk-canary", max_retries=0, timeout=60
-    ) as client:
-        yield client
-
-
-async def ask(client: openai.AsyncOpenAI, **more: Any) -> Any:
-    return await client.chat.completions.create(model="fake-model", **{"messages": HELLO, **more})
-
-
-async def parts(client: openai.AsyncOpenAI, **more: Any) -> list[Any]:
-    return [chunk async for chunk in await ask(client, stream=True, **more)]
 
 
 async def test_a_scripted_call_comes_whole(openai_server: OpenAIServer, client: openai.AsyncOpenAI) -> None:
@@ -191,6 +145,18 @@ async def test_a_stalled_stream_goes_on_when_it_is_released(
     await stream.aclose()
 
 
+@pytest.mark.parametrize("answer", [slow(says("hello"), seconds=60), stalls(says("hello"))])
+async def test_what_comes_too_slowly_runs_into_the_patience_of_the_client(
+    answer: Any, openai_server: OpenAIServer, client: openai.AsyncOpenAI
+) -> None:
+    openai_server.plays(answer)
+
+    with pytest.raises(openai.APITimeoutError):
+        await parts(client, timeout=0.2)
+
+    await openai_server.until(lambda: openai_server.hung_up == 1)
+
+
 async def test_a_client_that_leaves_is_noticed(openai_server: OpenAIServer, client: openai.AsyncOpenAI) -> None:
     openai_server.plays(held(says("too late")))
     asking = asyncio.create_task(ask(client))
@@ -238,88 +204,20 @@ async def test_broken_arguments_are_sent_as_they_are(openai_server: OpenAIServer
     assert (choice.finish_reason, choice.message.tool_calls[0].function.arguments) == ("length", '{"n": ')
 
 
-@pytest.mark.parametrize("name", ["developer", "strict", "json_schema", "json_object"])
-@pytest.mark.parametrize(("quirk", "status"), [("refused", 400), ("broken", 500)])
-async def test_what_it_does_not_have_is_refused_or_breaks_it(
-    name: str, quirk: str, status: int, openai_server: OpenAIServer, client: openai.AsyncOpenAI
-) -> None:
-    openai_server.quirks = Quirks(**{name: quirk})  # type: ignore[arg-type]
-    asking: dict[str, Any] = {
-        "developer": {"messages": [{"role": "developer", "content": "be brief"}]},
-        "strict": {"tools": [{"type": "function", "function": {**LOOK["function"], "strict": True}}]},
-        "json_schema": {"response_format": ONE_OF},
-        "json_object": {"response_format": {"type": "json_object"}},
-    }
-
-    with pytest.raises(openai.APIStatusError) as caught:
-        await ask(client, **asking[name])
-
-    assert caught.value.status_code == status
-
-
-async def test_parameters_can_be_refused_by_name(openai_server: OpenAIServer, client: openai.AsyncOpenAI) -> None:
-    openai_server.quirks = Quirks(refused=frozenset({"n"}))
-
-    with pytest.raises(openai.BadRequestError, match="n") as caught:
-        await ask(client, n=2)
-
-    assert caught.value.param == "n"
-
-
 @pytest.mark.parametrize(
-    ("quirks", "more", "said"),
-    [
-        (Quirks(calls="never"), {"tools": [LOOK]}, "I would use look now."),
-        (Quirks(calls="text"), {"tools": [LOOK]}, '{"name": "look", "arguments": {"n": 2}}'),
-        (Quirks(calls="never"), {"response_format": ONE_OF}, '{"tool": "look", "arguments": {"n": 2}}'),
-        (Quirks(json_schema="ignored"), {"response_format": ONE_OF}, "I would use look now."),
-    ],
+    "ending", [Ending.LENGTH, Ending.FILTERED, Ending.REFUSED, Ending.REASONING_ONLY, Ending.EMPTY]
 )
-async def test_a_call_of_the_script_becomes_what_the_endpoint_can_say(
-    quirks: Quirks, more: Any, said: str, openai_server: OpenAIServer, client: openai.AsyncOpenAI
+@pytest.mark.parametrize("stream", [True, False])
+async def test_an_answer_ends_as_the_script_says(
+    ending: Ending, stream: bool, openai_server: OpenAIServer, client: openai.AsyncOpenAI
 ) -> None:
-    openai_server.quirks = quirks
-    openai_server.plays(calls(("look", {"n": 2})))
+    openai_server.plays(ModelAnswer("" if ending is Ending.EMPTY else "some", ending=ending))
+    assembly = Assembly(streamed=stream)
 
-    message = (await ask(client, **more)).choices[0].message
+    for came in await parts(client) if stream else [await ask(client)]:
+        assembly.take(came.model_dump())
 
-    assert (message.tool_calls, message.content) == (None, said)
-
-
-async def test_words_become_an_object_of_the_schema(openai_server: OpenAIServer, client: openai.AsyncOpenAI) -> None:
-    openai_server.plays(says("all is well"))
-
-    message = (await ask(client, response_format=ONE_OF)).choices[0].message
-
-    assert message.content == '{"tool": "none", "words": "all is well"}'
-
-
-async def test_without_streams_the_whole_answer_comes(openai_server: OpenAIServer, client: openai.AsyncOpenAI) -> None:
-    openai_server.quirks = Quirks(streams=False)
-    openai_server.plays(says("hello"))
-
-    raw = await client.chat.completions.with_raw_response.create(model="m", messages=HELLO, stream=True)
-
-    assert raw.headers["content-type"] == "application/json"
-
-
-@pytest.mark.parametrize(
-    ("choice", "quirks", "called"),
-    [
-        ("required", Quirks(), ["look"]),
-        ("auto", Quirks(), []),
-        ({"type": "function", "function": {"name": "look"}}, Quirks(), ["look"]),
-        ("required", Quirks(obeys_tool_choice=False), []),
-    ],
-)
-async def test_an_obliging_model_calls_what_it_has_to(
-    choice: Any, quirks: Quirks, called: list[str], openai_server: OpenAIServer, client: openai.AsyncOpenAI
-) -> None:
-    openai_server.otherwise, openai_server.quirks = sensible, quirks
-
-    message = (await ask(client, tools=[LOOK], tool_choice=choice)).choices[0].message
-
-    assert [call.function.name for call in message.tool_calls or []] == called
+    assert answer_of(assembly.whole(), name_of=str, usage=Usage()).ending is ending
 
 
 async def test_a_rule_goes_before_the_script(openai_server: OpenAIServer, client: openai.AsyncOpenAI) -> None:
