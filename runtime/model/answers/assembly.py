@@ -8,9 +8,7 @@ from typing import Any
 from runtime.model.answers.calls import Calls
 from runtime.model.answers.fields import index_of, json_text_of, list_of, mapping_of, text_of, thoughts_of, words_of
 from runtime.model.answers.raw import Raw
-
-_CUT = frozenset({"length", "max_tokens", "content_filter"})
-"""Reasons that a later, better one does not take back."""
+from runtime.model.answers.reasons import cut_by
 
 
 class Assembly:
@@ -69,7 +67,7 @@ class Assembly:
         self._take_message(choice)
         self._take_usage(choice.get("usage"))
         reason = str(choice.get("finish_reason") or "")
-        if reason and (self._finish_reason is None or reason in _CUT):
+        if reason and (self._finish_reason is None or cut_by(reason)):  # a later, better one does not take it back
             self._finish_reason = reason
 
     def _take_message(self, choice: Mapping[str, Any]) -> None:

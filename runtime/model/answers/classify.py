@@ -9,13 +9,13 @@ from contracts import Json, Usage
 from runtime.canonical import clean, clean_text
 from runtime.model.answers.arguments import read_arguments
 from runtime.model.answers.raw import Raw, RawCall
+from runtime.model.answers.reasons import cut_by
 from runtime.model.answers.thoughts import apart
 from runtime.model.port import Ending, ModelAnswer, ToolCall
 
 NAMELESS = "unnamed"
 """The name of a call that names no tool: the model is told, as of any tool that there is not."""
 LONGEST_NAME = 200
-_CUT = {"length": Ending.LENGTH, "max_tokens": Ending.LENGTH, "content_filter": Ending.FILTERED}
 
 
 def answer_of(raw: Raw, *, name_of: Callable[[str], str], usage: Usage) -> ModelAnswer:
@@ -37,9 +37,10 @@ def answer_of(raw: Raw, *, name_of: Callable[[str], str], usage: Usage) -> Model
 
 
 def _ending(raw: Raw, words: str, reasoning: str) -> Ending:
-    if raw.finish_reason in _CUT:
-        return _CUT[raw.finish_reason]
-    if raw.error or raw.finish_reason == "error" or (raw.streamed and raw.finish_reason is None):
+    cut = cut_by(raw.finish_reason)
+    if cut is not None:
+        return cut
+    if raw.error or (raw.streamed and raw.finish_reason is None):
         return Ending.BROKEN_OFF
     if raw.refusal.strip():
         return Ending.REFUSED

@@ -107,7 +107,7 @@ def _read_value(text: str, start: int) -> tuple[int, list[RawCall]]:
     calls = [_call_of(each) for each in _unwrapped(value)]
     try:
         read_json(text[start:end], once=True)
-    except ValueError:  # what makes the text unreadable makes the arguments unreadable
+    except (ValueError, RecursionError):  # what makes the text unreadable makes the arguments unreadable
         calls = [RawCall(call.id, call.name, text[start:end]) for call in calls]
     return end, calls
 

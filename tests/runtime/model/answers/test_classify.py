@@ -48,6 +48,8 @@ def streamed(*chunks: Any) -> ModelAnswer:
         ({"content": None, "reasoning_content": "hm"}, "length", Ending.LENGTH, ""),
         ({"content": "half of"}, "content_filter", Ending.FILTERED, "half of"),
         ({"content": None}, "content_filter", Ending.FILTERED, ""),
+        ({"content": None}, "content_filter: RECITATION", Ending.FILTERED, ""),
+        ({"content": "half of"}, "MAX_TOKENS", Ending.LENGTH, "half of"),
         ({"content": None, "refusal": "I will not."}, "stop", Ending.REFUSED, "I will not."),
         ({"content": None, "reasoning_content": "hm"}, "stop", Ending.REASONING_ONLY, ""),
         ({"content": "", "reasoning": "hm"}, "stop", Ending.REASONING_ONLY, ""),
