@@ -22,7 +22,7 @@ from typing import Any
 from rig import ROOT, machine
 
 BENCHES = ("durable_step", "fan_out", "many_executions", "resume", "bus", "sse", "tree", "cluster",
-           "large_organisation", "cold_start")  # fmt: skip
+           "large_organisation", "react", "cold_start")  # fmt: skip
 QUICK: Mapping[str, Sequence[str]] = {
     "durable_step": ("--steps", "200", "--repeat", "1"),
     "fan_out": ("--branches", "200", "--repeat", "1"),
@@ -33,6 +33,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "cluster": ("--orders", "50", "--queues", "20", "100", "--repeat", "1"),
     "tree": ("--runs", "3"),
     "large_organisation": ("--employees", "200", "--skills", "10", "--runs", "1"),
+    "react": ("--tools", "100", "--repeat", "20"),
     "cold_start": ("--repeat", "1"),
 }
 INTRODUCTION = """\
@@ -201,6 +202,17 @@ def large_organisation(found: Mapping[str, Any]) -> str:
     return table(HELD, rows)
 
 
+def react(found: Mapping[str, Any]) -> str:
+    one = found["parts"]["build"]
+    rows: list[tuple[Any, ...]] = [
+        (f"a request with {one['tools']:,} tools: the next of its step, ms", *asked(one["again_ms"], 5)),
+        ("the first of another step, ms", *asked(one["next_step_ms"], 5)),
+        ("told in words to an endpoint without tools, ms", one["in_words_ms"], "", ""),
+        ("the very first, which works everything out, ms", one["first_ms"], "", ""),
+    ]
+    return table(HELD, rows)
+
+
 STARTS = {"silicon --help": 300, "silicon run, to the first event": 1_000}
 """Asked of each, ms."""
 
@@ -224,6 +236,7 @@ TITLES = {
     "tree": "A tree of employees",
     "cluster": "The queue of the cluster",
     "large_organisation": "A large organisation",
+    "react": "Reasoning with tools",
     "cold_start": "Starts",
 }
 

@@ -23,7 +23,7 @@ from runtime.capabilities.port import Allowed, CallContext, CallResult, Capabili
 from runtime.capabilities.registry import Registry  # noqa: E402
 from runtime.capabilities.router import Router  # noqa: E402
 from runtime.clock import SystemClock  # noqa: E402
-from runtime.engine import Engine  # noqa: E402
+from runtime.engine.engine import Engine  # noqa: E402
 from runtime.garbage import look_rarely, pass_over_the_start  # noqa: E402
 from runtime.ledger.port import Store  # noqa: E402
 from runtime.settings.groups import EngineSettings  # noqa: E402

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from contracts import Json, Problem, Step, TaskOrder
-from runtime.canonical import clean, sha256, to_bytes
+from runtime.canonical import clean, sha256, to_bytes, to_text
 from runtime.engine.react.control import CONTROL
 from runtime.engine.react.state import Call, React, Turn
 from runtime.engine.react.tools import Toolbox
 from runtime.model.port import ModelRequest
+from runtime.once import once_for_each
 from runtime.schema import json_schema_of
 
 ROLE = "reason"
@@ -40,7 +41,13 @@ def request_of(order: TaskOrder, step: Step, task: str, box: Toolbox, react: Rea
 
 def request_sha256(request: ModelRequest) -> str:
     """Return the hash by which a replay finds the answer again."""
-    return sha256(clean({"role": request.role, "messages": list(request.messages), "tools": list(request.tools)}))
+    said = to_text(clean({"messages": list(request.messages), "role": request.role}))
+    return sha256(f'{said[:-1]},"tools":[{",".join(map(_tool_text, request.tools))}]}}'.encode())
+
+
+@once_for_each(4_096)
+def _tool_text(tool: Mapping[str, Any]) -> str:
+    return to_text(clean(tool))
 
 
 def _task(order: TaskOrder, step: Step, task: str, box: Toolbox, limit: int) -> str:

@@ -12,7 +12,7 @@ from runtime.engine.direct import stronger
 from runtime.engine.react.control import CONTROL, control_tool
 from runtime.engine.react.state import Call
 from runtime.errors import InvalidArguments
-from runtime.model.requests.names import Names
+from runtime.model.requests.names import names_of
 from runtime.once import once_for_each
 from runtime.schema import fault_of, json_schema_of_parameters
 
@@ -36,7 +36,7 @@ class Toolbox:
         self._step = step
         self._given = given
         self._specs = {_NAMESAKE if spec.name == CONTROL else spec.name: spec for spec in specs}
-        self._names = Names([*self._specs, CONTROL])
+        self._names = names_of((*self._specs, CONTROL), frozenset())
         self._declared: Sequence[Mapping[str, Any]] | None = None
 
     @property

@@ -45,10 +45,11 @@ class Action:
 
 def action_schema(tools: Mapping[str, Tool], *, words: bool = True) -> dict[str, Any]:
     """Return the JSON Schema of an action with one of the tools (alias → tool), and with `words` of one without."""
-    choices, defs = [], {}
-    for number, (alias, tool) in enumerate(tools.items()):
-        schema, own = _apart(tool.form.schema if tool.form else {}, f"t{number}_")
-        choices.append(_closed({"tool": {"type": "string", "enum": [alias]}, "arguments": schema}))
+    choices: list[Mapping[str, Any]] = []
+    defs: dict[str, Any] = {}
+    for alias, tool in tools.items():
+        choice, own = tool.remembered("choice", alias, _choice)
+        choices.append(choice)
         defs.update(own)
     if words or not choices:
         choices.append(_closed({"tool": {"type": "string", "enum": [NO_TOOL]}, "words": {"type": "string"}}))
@@ -75,11 +76,8 @@ def read_action(text: str) -> Action | None:
 
 def tools_in_words(tools: Mapping[str, Tool], how: str) -> str:
     """Return what is said about the tools where the endpoint tells the model nothing of them."""
-    told = [
-        f"- {alias}: {tool.description}\n  arguments: {in_json(tool.form.schema if tool.form else {})}"
-        for alias, tool in tools.items()
-    ]
-    return "\n".join((how, "", "Tools:", *told))
+    lines = (tool.remembered("line", alias, _line) for alias, tool in tools.items())
+    return "\n".join((how, "", "Tools:", *lines))
 
 
 def in_words(
@@ -143,6 +141,18 @@ def _text(content: Any) -> str:
 
 def _parts(content: Any) -> Sequence[Any]:
     return content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
+
+
+def _line(alias: str, tool: Tool) -> str:
+    assert tool.form is not None
+    return f"- {alias}: {tool.description}\n  arguments: {in_json(tool.form.schema)}"
+
+
+def _choice(alias: str, tool: Tool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the schema of a call of the tool, and the definitions that it needs under names of its own."""
+    assert tool.form is not None
+    schema, defs = _apart(tool.form.schema, f"{alias}.")
+    return _closed({"tool": {"type": "string", "enum": [alias]}, "arguments": schema}), defs
 
 
 def _closed(properties: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 from hashlib import sha256
 
 LONGEST = 64
@@ -51,6 +52,12 @@ class Names:
     def real(self, alias: str) -> str:
         """Return our name for what a model wrote: an alias, or the name that people use; else it is as it was."""
         return self._real.get(alias, alias)
+
+
+@lru_cache(64)
+def names_of(names: tuple[str, ...], reserved: frozenset[str]) -> Names:
+    """Return the names of a request, worked out once for the same ones in the same order."""
+    return Names(names, reserved=reserved)
 
 
 def _fits(name: str) -> bool:

@@ -6,18 +6,21 @@ makes declarations makes each once and never changes it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from runtime.canonical import clean_text
 from runtime.model.requests.errors import UnusableSchema
-from runtime.model.requests.names import Names
+from runtime.model.requests.names import Names, names_of
 from runtime.model.requests.schemas import Normalised, normalise
 from runtime.once import once_for_each
 
+T = TypeVar("T")
+
 NO_TOOL = "none"
 """What stands for "no tool" where an answer has to name one; no tool has it for an alias."""
+_RESERVED = frozenset({NO_TOOL})
 _MOST_DESCRIPTION = 1_024
 """Characters that endpoints take in the description of a tool."""
 _MOST_TOOLS = 4_096
@@ -33,14 +36,14 @@ class Tool:
     form: Normalised | None
     why: str = ""
     """Why it has no form and is not offered."""
+    _made: dict[tuple[str, str], Any] = field(default_factory=dict, compare=False)
 
-    def entry(self, alias: str) -> dict[str, Any]:
-        """Return it as the protocol has it."""
-        assert self.form is not None
-        function: dict[str, Any] = {"name": alias, "description": self.description, "parameters": self.form.schema}
-        if self.form.strict:
-            function["strict"] = True
-        return {"type": "function", "function": function}
+    def remembered(self, what: str, alias: str, make: Callable[[str, Tool], T]) -> T:
+        """Return what is made of the tool under an alias, the same object each time."""
+        if (what, alias) not in self._made:
+            self._made[what, alias] = make(alias, self)
+        made: T = self._made[what, alias]
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,15 @@ class Offer:
         return tool.form if tool is not None else None
 
 
+def entry(alias: str, tool: Tool) -> Mapping[str, Any]:
+    """Return a tool as the protocol has it."""
+    assert tool.form is not None
+    function: dict[str, Any] = {"name": alias, "description": tool.description, "parameters": tool.form.schema}
+    if tool.form.strict:
+        function["strict"] = True
+    return {"type": "function", "function": function}
+
+
 def offer_of(declarations: Sequence[Mapping[str, Any]], *, strict: bool) -> Offer:
     """Return the declarations made fit, strict where that is asked for and they can be."""
     if type(declarations) is tuple:
@@ -76,9 +88,10 @@ def _made(declarations: Sequence[Mapping[str, Any]], *, strict: bool) -> Offer:
             dropped.append((tool.name, tool.why or "It is declared twice; the first one counts."))
         else:
             usable[tool.name] = tool
-    names = Names(usable, reserved=(NO_TOOL,))
+    names = names_of(tuple(usable), _RESERVED)
     tools = {names.alias(name): tool for name, tool in usable.items()}
-    return Offer(names, tools, tuple(tool.entry(alias) for alias, tool in tools.items()), tuple(dropped))
+    entries = tuple(tool.remembered("entry", alias, entry) for alias, tool in tools.items())
+    return Offer(names, tools, entries, tuple(dropped))
 
 
 def _fitted(declaration: Any, *, strict: bool) -> Tool:

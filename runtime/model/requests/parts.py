@@ -21,7 +21,7 @@ NAMED = ("properties", "patternProperties", "dependentSchemas")
 """Keywords that hold schemas by name."""
 IN_PLACE = ("not", "if", "then", "else", "allOf", "anyOf", "oneOf", "dependentSchemas")
 """Keywords whose schemas speak about the same value."""
-_HOLDING = frozenset((*ONE, *SEVERAL, *NAMED))
+HOLDING = frozenset((*ONE, *SEVERAL, *NAMED))
 
 CONCERNS: Mapping[str, str] = {
     **dict.fromkeys(("minLength", "maxLength", "pattern"), "string"),
@@ -38,7 +38,7 @@ CONCERNS: Mapping[str, str] = {
 def children(schema: Schema, *, in_place: bool = False) -> Iterator[Schema]:
     """Yield the schemas directly inside, with `in_place` those about the same value alone."""
     for keyword, held in schema.items():
-        if keyword not in _HOLDING or (in_place and keyword not in IN_PLACE):
+        if keyword not in HOLDING or (in_place and keyword not in IN_PLACE):
             continue
         if keyword in ONE:
             yield held
@@ -48,11 +48,11 @@ def children(schema: Schema, *, in_place: bool = False) -> Iterator[Schema]:
 
 def mapped(schema: Schema, change: Callable[[str, Schema], Schema]) -> Schema:
     """Return the schema with each one directly inside replaced by what `change` makes of keyword and schema."""
-    if _HOLDING.isdisjoint(schema):
+    if HOLDING.isdisjoint(schema):
         return schema
     out: Schema = {}
     for keyword, held in schema.items():
-        if keyword not in _HOLDING:
+        if keyword not in HOLDING:
             out[keyword] = held
         elif keyword in ONE:
             out[keyword] = change(keyword, held)

@@ -98,14 +98,15 @@ def _as_object(root: Schema, defs: Mapping[str, Schema], notes: list[str]) -> tu
         root = {**defs[name], **told}
     if is_nothing(root):
         raise UnusableSchema(" ".join(("No arguments fit it: look at what it requires.", *notes)))
-    kinds = types_of(root)
+    kinds, before = types_of(root), root
     root = {**root, "type": "object"} if kinds is None or "object" in kinds else dict(NOTHING)
     for keyword in ("anyOf", "oneOf"):
         if keyword in root:
             root[keyword] = [each for each in map(_if_object, root[keyword]) if each is not None]
             if not root[keyword]:
                 root = dict(NOTHING)
-    root = root if "unevaluatedProperties" in root else tidy(root)
+    if root != before and "unevaluatedProperties" not in root:
+        root = tidy(root)
     if is_nothing(root):
         raise UnusableSchema("Arguments come as an object with names, and no object fits it. Declare `type: object`.")
     if not any(keyword in root for keyword in _NOT_AT_ROOT):

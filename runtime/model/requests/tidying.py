@@ -9,14 +9,27 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.model.requests.joining import Apart, Impossible, joined, text_of
-from runtime.model.requests.parts import ANNOTATIONS, CONCERNS, NOTHING, Schema, is_of, kind_of, mapped, types_of
+from runtime.model.requests.parts import (
+    ANNOTATIONS,
+    CONCERNS,
+    HOLDING,
+    NOTHING,
+    Schema,
+    is_of,
+    kind_of,
+    mapped,
+    types_of,
+)
 
 _TURNING = ("not", "if", "oneOf", "contains")
 _SAYING = frozenset({"type", "const", "enum", "allOf", "anyOf", "oneOf", "not", "if", "$ref"})
+_WORKED = frozenset({"const", "enum", "required", "not", *HOLDING})
 
 
 def tidy(schema: Schema, *, exact: bool = False) -> Schema:
     """Return the schema in plainer words; `exact` where fewer values must not fit."""
+    if _WORKED.isdisjoint(schema):  # most are as plain as can be: a type and words
+        return schema if exact else _typed(schema)
     out = mapped(schema, lambda keyword, inner: tidy(inner, exact=exact or keyword in _TURNING))
     try:
         out = _alone(_all(out))
