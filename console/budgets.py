@@ -1,25 +1,17 @@
-"""Budgets as a person gives them: read from text, and given anew to an execution that reached one."""
+"""Budgets as a person gives them: read from text, and written as it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from agents.employee.root import narrower
 from contracts import Budget, Json, Money
-from runtime.engine.budget import enforce_budget
-from runtime.errors import BudgetExceeded, BusinessRefusal, InvalidArguments
-from runtime.executor import ExecutionView
+from runtime.errors import InvalidArguments
 
 NO_BUDGET: Mapping[str, str] = MappingProxyType({})
 """Leaves the budget as it is."""
-_LIMITS = ("seconds", "steps", "tokens", "money")
-
-
-class BudgetRefused(BusinessRefusal):
-    """The new budget lets nothing go on; the execution stays as it is."""
-
-    code = "BUDGET_REFUSED"
+LIMITS = ("seconds", "steps", "tokens", "money")
+"""What a budget may limit."""
 
 
 def read_budget(given: Mapping[str, str]) -> Budget:
@@ -43,40 +35,4 @@ def read_budget(given: Mapping[str, str]) -> Budget:
 
 def budget_as_text(budget: Budget) -> dict[str, str]:
     """Return what `read_budget` reads as this budget."""
-    return {name: str(limit) for name in _LIMITS if (limit := getattr(budget, name)) is not None}
-
-
-def new_budget(view: ExecutionView, given: Budget, organisations: Budget) -> Budget:
-    """Return the budget with which a stopped execution goes on: limits that are not given stay as they were.
-
-    Raises:
-        BudgetRefused: as much was used already, or the organisation allows no more.
-    """
-    assert view.report is not None, "what has stopped says how"
-    changed = {name: limit for name in _LIMITS if (limit := getattr(given, name)) is not None}
-    budget = view.request.governance.budget.model_copy(update=changed)
-    try:
-        enforce_budget(narrower(budget, organisations), view.report.usage)
-    except BudgetExceeded as error:
-        raise _too_small(view, error, organisations) from None
-    return budget
-
-
-def not_stopped(view: ExecutionView) -> BudgetRefused:
-    """Return why an execution that has not stopped gets no other budget."""
-    how = f"has ended as {view.report.state}" if view.report is not None else f"is {view.state}"
-    return BudgetRefused(
-        f"{view.execution_id} {how}. A new budget is given to an execution that failed or reached a limit, once it has "
-        "stopped there. Nothing was changed.",
-        execution_id=view.execution_id,
-    )
-
-
-def _too_small(view: ExecutionView, error: BudgetExceeded, organisations: Budget) -> BudgetRefused:
-    limit, most, spent = (str(error.facts[name]) for name in ("limit", "most", "spent"))
-    message = f"{view.execution_id} has used {spent} {limit} and would get {most}, so nothing could go on."
-    if budget_as_text(organisations).get(limit) == most:
-        message += f" The organisation allows no more: `budget` in its org.yaml, as it was at the start, says {most}."
-    else:
-        message += f" Give it more than {spent}."
-    return BudgetRefused(f"{message} Nothing was changed.", **error.facts)
+    return {name: str(limit) for name in LIMITS if (limit := getattr(budget, name)) is not None}

@@ -132,6 +132,10 @@ class SiliconExecutions:
         """Give events of one execution or of all."""
         return events_in(self._resources, execution_id, after=after, follow=follow)
 
+    async def horizon(self) -> int:
+        """Return the greatest position at or below which events may have been pruned."""
+        return await (await self._resources.store()).ledger.horizon()
+
     async def ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
         """Return all ids of one kind in the ledger, oldest first."""
         store = await self._resources.store()

@@ -147,6 +147,10 @@ class Executions(Protocol):
         """
         ...
 
+    async def horizon(self) -> int:
+        """Return the greatest position at or below which events may have been pruned; 0 for none."""
+        ...
+
     async def ids(self, kind: type[AnyId]) -> Sequence[AnyId]:
         """Return all ids of one kind (ExecutionId, OrderId, CardId, QuestionId) in the ledger, oldest first."""
         ...

@@ -58,10 +58,6 @@ class Remote(Protocol):
         """
         ...
 
-    async def horizon(self) -> int:
-        """Return the greatest position at or below which events may have been pruned; 0 for none."""
-        ...
-
     # tokens
     async def authenticate(self, token: str) -> Principal | None:
         """Return whom a token speaks for, or None when it counts for nothing.

@@ -12,7 +12,8 @@ from agents.employee.root import root_order
 from agents.organisation import Organisation, bundle
 from console.asking import acting, may_operate, request_for
 from console.branches import require_branch
-from console.budgets import NO_BUDGET, new_budget, not_stopped, read_budget
+from console.budgets import NO_BUDGET, read_budget
+from console.extending import new_budget, not_stopped
 from console.folders import folder_of
 from console.following import following
 from console.listing import outcome_in

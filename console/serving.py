@@ -44,10 +44,6 @@ class Serving:
         if store.writer.full is not None:
             raise store.writer.full
 
-    async def horizon(self) -> int:
-        """Return the greatest position at or below which events may have been pruned."""
-        return await (await self._resources.store()).ledger.horizon()
-
     async def authenticate(self, token: str) -> Principal | None:
         """Return whom a token speaks for; see the port."""
         return self._still_here(await (await self._tokens()).authenticate(token))

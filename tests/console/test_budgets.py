@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from console.application import open_application
-from console.budgets import BudgetRefused
+from console.extending import BudgetRefused
 from console.ports import Application
 from console.views import RunOptions
 from contracts import Event, ExecutionId, OrderState

@@ -73,6 +73,17 @@ def test_a_goal_is_recorded_before_anything_is_imported_that_only_works_on_it(tm
     assert (done.stdout, done.stderr) == ("[]", "")
 
 
+def test_help_of_a_command_imports_neither_the_work_nor_the_ledger() -> None:
+    work = ("agents", "runtime.executor", "sqlalchemy", *LATER)
+    code = (
+        "import sys; from console.cli.main import main; main(['run', '--help']); "
+        f"print([m for m in {work!r} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stderr.strip() == "[]"
+
+
 @pytest.mark.parametrize("name", LATER)
 def test_what_is_imported_later_is_still_called_that(name: str) -> None:
     assert find_spec(name) is not None

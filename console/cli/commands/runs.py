@@ -11,9 +11,9 @@ from console.cli.exits import Exit
 from console.cli.options import AsJson, Language, command
 from console.cli.render.marks import icon, shown_state, word
 from console.cli.render.queued import queued_words
-from console.cli.session import Session, conduct
+from console.cli.session import Session, conduct_executions
 from console.cli.words import moment, one_line, seconds
-from console.ports import Application
+from console.ports_executions import Executions
 from console.views import ExecutionRow
 from contracts import OrderState
 from runtime.texts import Say
@@ -30,12 +30,12 @@ def runs(
 ) -> None:
     """List executions, newest first."""
 
-    async def work(session: Session, application: Application) -> int:
-        rows = await application.executions(organisation=organisation, limit=limit)
+    async def work(session: Session, executions: Executions) -> int:
+        rows = await executions.executions(organisation=organisation, limit=limit)
         session.output.data({"executions": rows})
         say = session.say
         if not rows:
-            pruned = await application.horizon() > 0
+            pruned = await executions.horizon() > 0
             told = "runs-none-of" if organisation is not None else "runs-none-left" if pruned else "runs-none"
             session.output.show(say(told, organisation=organisation or ""))
             return Exit.DONE
@@ -43,7 +43,7 @@ def runs(
             session.output.show(*_lines(row, say))
         return Exit.DONE
 
-    conduct(work, as_json=as_json, language=language)
+    conduct_executions(work, as_json=as_json, language=language)
 
 
 def _lines(row: ExecutionRow, say: Say) -> list[Text]:
