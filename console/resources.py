@@ -16,6 +16,7 @@ from runtime.clock import Clock, SystemClock
 from runtime.errors import NotFound, SiliconError
 from runtime.executor import ExecutionView, Executor
 from runtime.executor.holder import this_process
+from runtime.garbage import pass_over_the_start
 from runtime.ledger import embedded_file, open_store
 from runtime.settings.load import Settings
 
@@ -49,6 +50,7 @@ class Resources:
         """Return the store; opened and, where it is embedded, migrated with the first call."""
         if self._store is None:
             self._store = await open_store(self.settings.ledger, home=self.settings.home, clock=self.clock)
+            pass_over_the_start()  # SQLAlchemy has come with it
         return self._store
 
     async def bus(self) -> Bus:
