@@ -13,6 +13,7 @@ from console.clustering import Clustering
 from console.evidence import Evidence
 from console.executions import SiliconExecutions
 from console.keeping import Keeping
+from console.letters import Letters
 from console.ports import Application
 from console.ports_executions import Watch
 from console.resources import Resources
@@ -43,7 +44,7 @@ async def open_application(settings: Settings, clock: Clock | None = None) -> As
         await resources.close()
 
 
-class SiliconApplication(SiliconExecutions, Serving, Archiving, Evidence, Clustering, Bridging):
+class SiliconApplication(SiliconExecutions, Serving, Archiving, Evidence, Clustering, Bridging, Letters):
     """The port `Application`. Deadlines that passed are judged before anything is read or run."""
 
     def __init__(self, resources: Resources) -> None:

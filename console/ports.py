@@ -13,6 +13,7 @@ from console.ports_bridges import Bridges
 from console.ports_cluster import Cluster
 from console.ports_evidence import Evidence
 from console.ports_executions import Executions, Watch
+from console.ports_letters import Letters
 from console.ports_remote import Remote
 from console.views import (
     AuditResult,
@@ -26,7 +27,7 @@ from contracts import MetricDefinition
 from runtime.settings.load import Settings
 
 
-class Application(Executions, Remote, Archives, Evidence, Cluster, Bridges, Protocol):
+class Application(Executions, Remote, Archives, Evidence, Cluster, Bridges, Letters, Protocol):
     """The product as its faces use it.
 
     Opening one touches neither database nor folder: each method opens what it needs, so that `doctor` and `db` work on

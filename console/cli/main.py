@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "up": ("System", "console.cli.commands.up", "Run the server: executions and the HTTP API."),
     "cluster": ("System", "console.cli.commands.cluster", "Show and steer nodes, slots and waiting orders."),
     "tokens": ("System", "console.cli.commands.tokens", "Make, list and revoke tokens of the HTTP API."),
+    "dead-letters": ("System", "console.cli.commands.dead_letters", "See to events that a group could not handle."),
     "settings": ("System", "console.cli.commands.settings", "Show every setting, its source and meaning."),
     "audit": ("System", "console.cli.commands.audit", "Verify that the ledger was not altered."),
     "evidence": ("System", "console.cli.commands.evidence", "Prove what was done and seen."),

@@ -598,6 +598,21 @@ finding-not-explained = Not explained by the data: { $hits } of { $n } { $unit }
 finding-nothing-unusual = Nothing unusual: { $hits } of { $n } { $unit } { $hit } ({ $rate }, usually { $usual }).
 finding-inconclusive = Too little to say: { $hits } of { $n } { $unit } { $hit }.
 
+## Dead letters of the bus
+
+letters-none = There are no dead letters.
+letters-given-up = given up { $at } after { $tries ->
+    [one] one try
+   *[other] { $tries } tries
+}: { $error }
+letters-group = Group
+letters-tries = Tries
+letters-error = Failure
+letters-event = Event
+letters-pruned = pruned since
+letters-retried = { $letter } goes to { $group } once more, with all its tries.
+letters-dropped = { $letter } is given up for good: { $group } never handles it.
+
 ## Tokens of the HTTP API
 
 tokens-made = Keep this token now; it is not shown again:

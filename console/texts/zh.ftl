@@ -473,6 +473,18 @@ finding-not-explained = 数据无法解释：{ $n } 个{ $unit }中 { $hits } �
 finding-nothing-unusual = 没有异常：{ $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }）。
 finding-inconclusive = 数据太少，无法判断：{ $n } 个{ $unit }中 { $hits } 个{ $hit }。
 
+## Dead letters of the bus
+
+letters-none = 没有死信。
+letters-given-up = { $at } 试了 { $tries } 次后放弃：{ $error }
+letters-group = 消费组
+letters-tries = 次数
+letters-error = 失败原因
+letters-event = 事件
+letters-pruned = 已被清理
+letters-retried = { $letter } 再次交给 { $group }，次数重新计算。
+letters-dropped = { $letter } 已永久放弃：{ $group } 不会再处理它。
+
 ## Tokens of the HTTP API
 
 tokens-made = 请现在保存此令牌，之后不再显示：

@@ -7,10 +7,10 @@ import asyncio
 from contracts import Event
 from runtime.bus.port import DeadLetter
 from runtime.canonical import clean
-from runtime.errors import NotFound, SiliconError
+from runtime.errors import NotFound, SiliconError, VersionConflict
 from runtime.ledger.port import Append, Ledger, NewEvent
 
-DEAD, RETRIED = "message.dead", "message.retried"
+DEAD, RETRIED, DROPPED = "message.dead", "message.retried", "message.dropped"
 
 
 def is_for_groups(event: Event, group: str) -> bool:
@@ -21,7 +21,7 @@ def is_for_groups(event: Event, group: str) -> bool:
     """
     if event.type == RETRIED:
         return event.data is not None and event.data.get("group") == group
-    return event.type != DEAD
+    return event.type not in (DEAD, DROPPED)
 
 
 async def original_of(ledger: Ledger, event: Event) -> Event | None:
@@ -29,7 +29,11 @@ async def original_of(ledger: Ledger, event: Event) -> Event | None:
     if event.type != RETRIED:
         return event
     assert event.data is not None
-    position = int(str(event.data["position"]))
+    return await event_of(ledger, int(str(event.data["position"])))
+
+
+async def event_of(ledger: Ledger, position: int) -> Event | None:
+    """Return the event at a position; None when it was pruned."""
     found = await ledger.read_all(after=position - 1, limit=1)
     return found[0] if found and found[0].position == position else None
 
@@ -49,25 +53,49 @@ async def burial(ledger: Ledger, group: str, event: Event, *, tries: int, error:
     return _append(stream, NewEvent(DEAD, data), event, version=len(await ledger.read(stream)))
 
 
-async def dead_letters(ledger: Ledger, group: str) -> list[DeadLetter]:
-    """Return the dead letters of the group, oldest first."""
-    streams = await ledger.streams("dead", prefix=_stream(group, ""), last_types=[DEAD])
+async def dead_letters(ledger: Ledger, group: str | None = None) -> list[DeadLetter]:
+    """Return the dead letters of the group, or of all groups, oldest first."""
+    prefix = "" if group is None else _stream(group, "")
+    streams = await ledger.streams("dead", prefix=prefix, last_types=[DEAD])
     told = await asyncio.gather(*(ledger.read(stream) for stream in streams))
     return [_letter(events[-1]) for events in told if events and events[-1].data is not None]
 
 
+async def dead_letter(ledger: Ledger, group: str, position: int) -> DeadLetter:
+    """Return one dead letter; raise NotFound when the group has none there."""
+    return _letter((await _told(ledger, group, position))[-1])
+
+
 async def send_again(ledger: Ledger, group: str, position: int, *, by: str) -> None:
     """Record that the dead letter is to be handled once more; see `Bus.retry`."""
-    stream = _stream(group, position)
-    told = await ledger.read(stream)
-    if not told or told[-1].type != DEAD:
+    await _close(ledger, group, position, NewEvent(RETRIED, {"group": group, "position": position, "by": by}))
+
+
+async def drop(ledger: Ledger, group: str, position: int, *, by: str, reason: str) -> None:
+    """Record that nobody handles the dead letter any more; see `Bus.drop`."""
+    data = {"group": group, "position": position, "by": by, "reason": clean(reason)}
+    await _close(ledger, group, position, NewEvent(DROPPED, data))
+
+
+async def _close(ledger: Ledger, group: str, position: int, end: NewEvent) -> None:
+    """Store what becomes of a dead letter. Of two people at once the second is told that it is none any more."""
+    while True:
+        told = await _told(ledger, group, position)
+        try:
+            await ledger.append(_append(_stream(group, position), end, told[-1], version=len(told)))
+        except VersionConflict:
+            continue
+        return
+
+
+async def _told(ledger: Ledger, group: str, position: int) -> list[Event]:
+    told = await ledger.read(_stream(group, position))
+    if not told or told[-1].type != DEAD or told[-1].data is None:
         raise NotFound(
-            f"The group {group} has no dead letter {position}: it never had, or it was sent again already.",
-            group=group,
-            position=position,
-        )
-    event = NewEvent(RETRIED, {"group": group, "position": position, "by": by})
-    await ledger.append(_append(stream, event, told[-1], version=len(told)))
+            f"The group {group} has no dead letter {position}: it never had, or it was sent again or dropped already.",
+            group=group, position=position,
+        )  # fmt: skip
+    return told
 
 
 def _stream(group: str, position: int | str) -> str:

@@ -8,7 +8,7 @@ import socket
 from collections.abc import AsyncGenerator
 
 from contracts import Event
-from runtime.bus.dead import dead_letters, send_again
+from runtime.bus.dead import dead_letters, drop, send_again
 from runtime.bus.following import follow
 from runtime.bus.group import Group, check_group
 from runtime.bus.pattern import compile_pattern
@@ -56,6 +56,10 @@ class InProcessBus:
     async def retry(self, group: str, position: int, *, by: str) -> None:
         """Give a dead letter to its group once more; see the port."""
         await send_again(self._store.ledger, check_group(group), position, by=by)
+
+    async def drop(self, group: str, position: int, *, by: str, reason: str) -> None:
+        """Let the group have a dead letter no more; see the port."""
+        await drop(self._store.ledger, check_group(group), position, by=by, reason=reason)
 
     async def close(self) -> None:
         """Let go of nothing: there is no connection."""

@@ -20,7 +20,7 @@ class DeadLetter:
 
     group: str
     position: int
-    """Where the event stands; its name towards `Bus.retry`."""
+    """Where the event stands; its name towards `Bus.retry` and `Bus.drop`."""
     stream: str
     type: str
     tries: int
@@ -72,6 +72,14 @@ class Bus(Protocol):
 
     async def retry(self, group: str, position: int, *, by: str) -> None:
         """Give a dead letter to its group once more, with all its tries; `by` says who asked.
+
+        Raises:
+            NotFound: the group has no such dead letter.
+        """
+        ...
+
+    async def drop(self, group: str, position: int, *, by: str, reason: str) -> None:
+        """Let the group have a dead letter no more, for good; `by` says who decided it.
 
         Raises:
             NotFound: the group has no such dead letter.

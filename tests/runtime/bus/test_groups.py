@@ -10,7 +10,7 @@ import pytest
 
 from contracts import Event
 from runtime.bus import InProcessBus
-from runtime.bus.dead import DEAD
+from runtime.bus.dead import DEAD, burial, dead_letters
 from runtime.errors import LedgerUnavailable, NotFound
 from runtime.ledger import open_store
 from runtime.ledger.port import Append, NewEvent
@@ -176,6 +176,49 @@ async def test_a_dead_letter_sent_again_is_handled_with_all_its_tries(
 
     assert seen.positions == [1] * 8
     assert await receipts(sqlite_store.ledger) == [1] and await bus.dead("g") == []
+
+
+async def test_a_dead_letter_that_is_dropped_is_never_handled_again_and_wakes_no_group(
+    bus: InProcessBus, sqlite_store: SqlStore, seen: Seen
+) -> None:
+    async def handle(event: Event) -> None:
+        seen.add(event)
+        raise RuntimeError("never")
+
+    await sqlite_store.ledger.append(fact(0))
+    async with members(bus, handle, pattern="*"):
+        await settled(sqlite_store.ledger, 1)
+        await bus.drop("g", 1, by="ann", reason="a test")
+        await sqlite_store.ledger.append(fact(1))
+        await settled(sqlite_store.ledger, 4)
+
+    assert seen.positions == [1] * 5 + [4] * 5
+    assert [letter.position for letter in await bus.dead("g")] == [4]
+    with pytest.raises(NotFound, match="sent again or dropped already"):
+        await bus.retry("g", 1, by="ann")
+
+
+async def test_of_two_who_see_to_one_dead_letter_the_second_is_told(bus: InProcessBus, sqlite_store: SqlStore) -> None:
+    await sqlite_store.ledger.append(fact(0))
+    (event,) = await sqlite_store.ledger.read_all()
+    await sqlite_store.ledger.append(await burial(sqlite_store.ledger, "g", event, tries=5, error=RuntimeError("no")))
+
+    both = [bus.retry("g", 1, by="ann"), bus.drop("g", 1, by="bob", reason="a test")]
+    ended = await asyncio.gather(*both, return_exceptions=True)
+
+    assert [type(end) for end in ended if end is not None] == [NotFound]
+    assert len(await sqlite_store.ledger.read("dead/g/1")) == 2
+
+
+async def test_dead_letters_of_all_groups_are_found_together(bus: InProcessBus, sqlite_store: SqlStore) -> None:
+    await sqlite_store.ledger.append(fact(0))
+    (event,) = await sqlite_store.ledger.read_all()
+    for group in ("g", "g-2", "h"):
+        made = await burial(sqlite_store.ledger, group, event, tries=5, error=RuntimeError("no"))
+        await sqlite_store.ledger.append(made)
+
+    assert [letter.group for letter in await dead_letters(sqlite_store.ledger)] == ["g", "g-2", "h"]
+    assert [letter.group for letter in await bus.dead("g")] == ["g"]
 
 
 async def test_what_is_no_dead_letter_cannot_be_sent_again(bus: InProcessBus) -> None:

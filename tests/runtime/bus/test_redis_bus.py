@@ -15,6 +15,7 @@ import pytest
 
 from contracts import Event
 from runtime.bus import InProcessBus, open_bus, redis_bus, redis_link
+from runtime.bus.dead import drop, send_again
 from runtime.bus.identity import ledger_id
 from runtime.bus.port import Bus
 from runtime.bus.redis_bus import RedisBus
@@ -25,7 +26,7 @@ from runtime.ledger.port import Append
 from runtime.ledger.store import SqlStore
 from runtime.settings import BusSettings, LedgerSettings
 from tests.fakes.clock import HandClock
-from tests.runtime.bus.messages import Seen, fact, following, members, receipt, receipted, settled, take
+from tests.runtime.bus.messages import Seen, fact, following, members, receipt, receipted, receipts, settled, take
 from tests.servers import Redis, redis_server
 
 __all__ = ["redis_server"]
@@ -309,3 +310,28 @@ async def test_redis_that_never_answered_is_done_without(sqlite_store: SqlStore)
         await settled(sqlite_store.ledger, 10)
 
     assert sorted(seen.positions) == list(range(1, 11))
+
+
+async def test_what_an_operator_does_about_dead_letters_reaches_a_group_that_works_through_redis(
+    bus: Bus, sqlite_store: SqlStore, tmp_path: Path, clock: HandClock
+) -> None:
+    """A command writes to the ledger alone, from a process of its own that has no Redis."""
+    mended = asyncio.Event()
+
+    async def handle(event: Event) -> Sequence[Append]:
+        if not mended.is_set():
+            raise RuntimeError("not yet")
+        return [receipt(event)]
+
+    operator = await open_store(LedgerSettings(synchronous="NORMAL"), home=tmp_path, clock=clock)
+    async with members(bus, handle):
+        await sqlite_store.ledger.append(fact(0), fact(1))
+        await settled(sqlite_store.ledger, 2)
+        mended.set()
+        await send_again(operator.ledger, "g", 1, by="ann")
+        await drop(operator.ledger, "g", 2, by="ann", reason="a test")
+        await settled(sqlite_store.ledger, 6)
+
+    assert await receipts(sqlite_store.ledger) == [1]
+    assert await bus.dead("g") == []
+    await operator.close()
