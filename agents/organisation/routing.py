@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agents.organisation.model import Skill
 from contracts import Name
+from runtime.search.tokens import plain, stem
 
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
@@ -21,9 +21,6 @@ _COMMON = frozenset((
 """Words that tell no skill from another."""
 _ENOUGH = 2
 """Words of `when_to_use` that are enough where none of `words` is found."""
-_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ions", "ion", "es", "ed", "s", "y", "e")
-_SHORTEST_STEM = 4
-_DOUBLED = frozenset(letter * 2 for letter in "bdglmnprt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +67,7 @@ def route(goal: str, skills: Iterable[Skill]) -> Route:
     A skill's `words` are words or phrases; those in Chinese are looked for anywhere in the text, others as whole words
     whatever their ending. `when_not_to_use` is for people and is not counted.
     """
-    text = _plain(goal)
+    text = plain(goal)
     stems = _stems(text)
     fits = sorted(
         (_fit(skill, text, stems) for skill in skills), key=lambda fit: (-fit.score, -fit.situation, fit.skill)
@@ -81,8 +78,8 @@ def route(goal: str, skills: Iterable[Skill]) -> Route:
 
 def _fit(skill: Skill, text: str, stems: list[str]) -> Fit:
     declared = _found(skill.words, text, stems)
-    known = {stem for word in skill.words for stem in _stems(_plain(word))}
-    situation = [word for word in _WORD.findall(_plain(skill.when_to_use)) if _tells(word) and _stem(word) not in known]
+    known = {known for word in skill.words for known in _stems(plain(word))}
+    situation = [word for word in _WORD.findall(plain(skill.when_to_use)) if _tells(word) and stem(word) not in known]
     more = _found(situation, text, stems)
     return Fit(skill.name, len(declared), len(more), (*declared, *more))
 
@@ -90,7 +87,7 @@ def _fit(skill: Skill, text: str, stems: list[str]) -> Fit:
 def _found(words: Iterable[str], text: str, stems: list[str]) -> list[str]:
     """Return the words that stand in the text, each once whatever its ending."""
     found: dict[str, str] = {}
-    for word in map(_plain, words):
+    for word in map(plain, words):
         if word and _stands_in(word, text, stems):
             found.setdefault(" ".join(_stems(word)), word)
     return list(found.values())
@@ -108,17 +105,5 @@ def _stands_in(word: str, text: str, stems: list[str]) -> bool:
     return bool(wanted) and any(stems[at : at + len(wanted)] == wanted for at in range(len(stems) - len(wanted) + 1))
 
 
-def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold().strip()
-
-
 def _stems(text: str) -> list[str]:
-    return [_stem(word) for word in _WORD.findall(text)]
-
-
-def _stem(word: str) -> str:
-    """Return the word without its endings, so that cancel, cancelled and cancellations are one."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return _stem(word.removesuffix(ending))
-    return word[:-1] if word[-2:] in _DOUBLED else word
+    return [stem(word) for word in _WORD.findall(text)]

