@@ -112,6 +112,8 @@ class Organisations:
         except SiliconError:
             await asyncio.to_thread(self.read, folder)  # tells every fault of the folder, each where it is
             raise
+        if self._settings.slot.driver != "auto":
+            _ = self.plane  # a driver that a setting names may not work here: told before anything is recorded
         return organisation, pinned
 
     async def pinned(self, bundle_sha256: str, home: Path) -> Wired:

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from agents.workforce.errors import RayUnavailable
+from cluster.errors import SandboxBroken
+from cluster.sandbox import bubblewrap
 from console.application import open_application
+from console.executions import open_executions
 from console.parameters import checked_values
 from console.ports import Application
 from console.starter.make import GOAL, make
@@ -44,6 +47,18 @@ async def test_what_is_submitted_is_stored_and_not_begun(application: Applicatio
     assert [event.type async for event in application.events(None, after=0, follow=False)] == ["execution.requested"]
     (row,) = await application.executions(organisation=None, limit=9)
     assert (row.execution_id, row.state, row.held) == (submitted.execution_id, OrderState.RUNNING, False)
+
+
+async def test_nothing_is_taken_in_where_the_driver_that_is_asked_for_does_not_work(
+    bakery: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bubblewrap, "why_not", lambda: "it is not installed")
+    settings = load({"home": str(tmp_path / "home"), "slot.driver": "bubblewrap"}, working=tmp_path)
+    async with open_executions(settings) as executions:
+        with pytest.raises(SandboxBroken, match="it is not installed"):
+            await executions.run(bakery, RunOptions(GOAL), watch=ignore)
+
+        assert await executions.executions(organisation=None, limit=9) == []
 
 
 @pytest.mark.parametrize("url", ["redix://localhost:6379/0", "redis://me:S3cr@et/PW@localhost"])
