@@ -47,12 +47,13 @@ class Account:
     Args:
         stopping: whether nothing may begin any more where this step stands, so that it does not go on waiting for what
             others return.
-        promised: what the plan keeps for steps that have not begun, apart from the step that asks.
+        promised: what the plan keeps for steps that have not begun, apart from the step that asks and from those to
+            which the second argument says that they have their share.
     """
 
     def __init__(
         self, budget: Budget, view: OrderView, *, flow: Flow, stopping: Callable[[str], bool],
-        promised: Callable[[str], Amounts],
+        promised: Callable[[str, Callable[[str], bool]], Amounts],
     ) -> None:  # fmt: skip
         self.budget = budget
         self.currency = budget.money.currency if budget.money else None
@@ -173,12 +174,17 @@ class Account:
         """Return how much of one limit an order below gets."""
         if limit not in self.limits:
             return share[limit]
-        free = self.free(limit) - self._promised(unit.step).get(limit, _ZERO)
+        free = self.free(limit) - self._promised(unit.step, self._is_granted).get(limit, _ZERO)
         if limit in share:
             return max(min(free, share[limit]), _ZERO)
         active = sum(not other.resting for other in self._held.values() if other is not held)
         equal = rounded(limit, free / max(1, self._flow.beside - active))
         return max(min(free, max(equal, needs.get(limit, _ZERO), SMALLEST[limit])), _ZERO)
+
+    def _is_granted(self, step: str) -> bool:
+        """Whether an order below has what the step of it sets aside."""
+        held = self._held.get((step, None))
+        return held is not None and bool(held.parts.get(BELOW))
 
     def _lacking(self, needed: Amounts, had: Amounts) -> Limit | None:
         limited = ((limit, some - had.get(limit, _ZERO)) for limit, some in needed.items() if limit in self.limits)

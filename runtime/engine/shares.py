@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 from contracts import Limit, PlanDefinition, Step
@@ -16,11 +16,17 @@ def certain_shares(plan: PlanDefinition) -> Iterator[Step]:
     return (step for step in _certain(plan.steps) if step.budget is not None)
 
 
-def promised(plan: PlanDefinition, view: OrderView, step: str) -> Amounts:
-    """Return what is kept for steps that surely run and have not begun, apart from this one."""
+def promised(plan: PlanDefinition, view: OrderView, step: str, granted: Callable[[str], bool]) -> Amounts:
+    """Return what is kept for steps that surely run and have not begun, apart from this one.
+
+    Args:
+        granted: whether an order below is granted its share already, though no event tells it yet.
+    """
     kept: dict[Limit, Decimal] = {}
     for other in certain_shares(plan):
-        if other.id != step and other.budget is not None and view.state_of(other.id) is UnitState.PENDING:
+        if other.id == step or other.budget is None or granted(other.id):
+            continue
+        if view.state_of(other.id) is UnitState.PENDING:
             for limit, some in amounts_of(other.budget).items():
                 kept[limit] = kept.get(limit, Decimal(0)) + some
     return kept

@@ -126,6 +126,25 @@ async def test_a_share_in_the_plan_is_kept_for_its_step_and_is_all_that_it_gets(
     assert [Decimal(each) for each in granted] == [8, 2]
 
 
+async def test_a_share_that_was_just_set_aside_is_kept_once(sqlite_store: SqlStore, clock: HandClock) -> None:
+    """Counted twice, it would keep the other order from beginning until this one ends, which here waits for it."""
+    begun = asyncio.Event()
+
+    async def wait(arguments: object, context: object) -> dict[str, Json]:
+        await begun.wait()
+        return {"n": 1}
+
+    world = World(sqlite_store, clock, Tool("wait", wait), Tool("begin", lambda a, c: {"set": begun.set()}))
+    for name in ("wait", "begin"):
+        world.skills[name] = PlanDefinition.model_validate({"steps": [{"id": "do", "use": name}]})
+    kept = {"id": "kept", "by": "one", "skill": "wait", "budget": {"steps": 4}}
+    order = world.order(kept, {"id": "other", "by": "two", "skill": "begin"}, budget=Budget(steps=5))
+    async with asyncio.timeout(60):
+        report = await world.run(order)
+
+    assert report.state is OrderState.DONE
+
+
 async def test_an_unknown_price_is_no_price_where_money_is_limited(store: SqlStore, clock: HandClock) -> None:
     world = World(store, clock, Tool("secretive", lambda a, c: {"n": 1}, costs=None))
     limited = await world.run(world.order({"id": "a", "use": "secretive"}, budget=Budget(money=dollars(5))))

@@ -130,7 +130,7 @@ async def test_what_a_call_was_announced_with_stays_its_own_while_it_waits(clock
     paying.reserved[""] = (Money(amount=Decimal(1), currency="USD"),)
     account = Account(
         Budget(steps=1, money=Money(amount=Decimal(1), currency="USD")), view, flow=Flow(), stopping=lambda step: False,
-        promised=lambda step: {},
+        promised=lambda step, granted: {},
     )  # fmt: skip
     await account.take(other, {"own": {Limit.STEPS: Decimal(1)}})
     waits = asyncio.ensure_future(

@@ -138,7 +138,7 @@ class Paying:
             if view.report is None or view.order is None or view.order.execution_id != self.world.execution_id:
                 continue
             budget = Budget(money=dollars(10**9), steps=10**9)
-            account = Account(budget, view, flow=Flow(), stopping=lambda step: False, promised=lambda step: {})
+            account = Account(budget, view, flow=Flow(), stopping=lambda step: False, promised=lambda step, granted: {})
             used = {"money": sum((m.amount for m in view.usage.money), Decimal(0)), "steps": Decimal(view.usage.steps)}
             if any(10**9 - account.free(limit) != used[limit.value] for limit in account.limits):
                 found.append(stream)

@@ -25,8 +25,9 @@ def test_only_what_surely_runs_counts() -> None:
 def test_what_is_promised_to_others_is_kept_from_a_step() -> None:
     whole = plan({"id": "a"}, {"id": "b", "budget": {"steps": 3}}, {"id": "c", "budget": {"steps": 4}})
 
-    assert promised(whole, OrderView(), "a") == {Limit.STEPS: Decimal(7)}
-    assert promised(whole, OrderView(), "b") == {Limit.STEPS: Decimal(4)}
+    assert promised(whole, OrderView(), "a", lambda step: False) == {Limit.STEPS: Decimal(7)}
+    assert promised(whole, OrderView(), "b", lambda step: False) == {Limit.STEPS: Decimal(4)}
+    assert promised(whole, OrderView(), "a", lambda step: step == "c") == {Limit.STEPS: Decimal(3)}
 
 
 def test_shares_that_fit_are_no_fault() -> None:
