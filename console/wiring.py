@@ -72,6 +72,7 @@ class Wired:
             time_zone=self.organisation.time_zone,
             sql=self.settings.sql,
             http=self.settings.http,
+            mcp=self.settings.mcp,
             browser=self.settings.browser,
             browser_told=lambda why_not: slot_browser(self.settings).record(why_not),
             secrets=Secrets(),

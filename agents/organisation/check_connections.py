@@ -13,10 +13,11 @@ from runtime.capabilities.connections import (
     BridgeConnection,
     DuckdbConnection,
     HttpConnection,
+    McpConnection,
     Operation,
     SqliteConnection,
 )
-from runtime.capabilities.specs import bridge_specs, operation_spec, sql_spec
+from runtime.capabilities.specs import bridge_specs, mcp_specs, operation_spec, sql_spec
 
 
 def connection_faults(draft: Draft) -> Iterator[Fault]:
@@ -28,6 +29,8 @@ def connection_faults(draft: Draft) -> Iterator[Fault]:
                 yield from _data_faults(draft, name, read, connection)
             case HttpConnection() as connection:
                 yield from _service_faults(draft, name, read, connection)
+            case McpConnection(args=args):
+                yield from _script_faults(draft, name, read, args, "args")
 
 
 def _price_faults(draft: Draft, name: str, read: Read[AnyConnection]) -> Iterator[Fault]:
@@ -54,6 +57,10 @@ def _costs(name: str, connection: AnyConnection) -> Iterator[tuple[tuple[str, ..
         for spec in bridge_specs(name, connection):
             yield (name, "operations", spec.name.partition(".")[2]), spec.name, spec.costs
         return
+    if isinstance(connection, McpConnection):
+        for spec in mcp_specs(name, connection):
+            yield (name, "tools", spec.name.partition(".")[2]), spec.name, spec.costs
+        return
     if not isinstance(connection, HttpConnection):
         yield (name,), f"{name}.query", sql_spec(name, connection).costs
         return
@@ -77,9 +84,8 @@ def _data_faults(
 
 
 def _service_faults(draft: Draft, name: str, read: Read[AnyConnection], connection: HttpConnection) -> Iterator[Fault]:
-    for part in connection.service.command[1:] if connection.service else ():
-        if PurePosixPath(part).suffix == ".py" and not (draft.folder / part).is_file():
-            yield read.fault((name, "service", "command"), f"There is no file {part} in the organisation's folder.")
+    command = connection.service.command[1:] if connection.service else ()
+    yield from _script_faults(draft, name, read, command, "service", "command")
     for operation, declared in connection.operations.items():
         if declared.does.needs_gate and not _can_be_told(declared):
             yield read.fault(
@@ -87,6 +93,14 @@ def _service_faults(draft: Draft, name: str, read: Read[AnyConnection], connecti
                 f"After a crash nobody could tell whether `{name}.{operation}` happened.",
                 "Name with `lookup` the path that tells it for a {key}, or take a parameter `idempotency_key`.",
             )
+
+
+def _script_faults(
+    draft: Draft, name: str, read: Read[AnyConnection], words: tuple[str, ...], *place: str
+) -> Iterator[Fault]:
+    for part in words:
+        if PurePosixPath(part).suffix == ".py" and not (draft.folder / part).is_file():
+            yield read.fault((name, *place), f"There is no file {part} in the organisation's folder.")
 
 
 def _can_be_told(operation: Operation) -> bool:

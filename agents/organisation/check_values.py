@@ -11,7 +11,7 @@ from agents.organisation.fault import Fault
 from runtime.bindings import texts_of
 from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.blackboard import WRITE
-from runtime.capabilities.connections import BridgeConnection, HttpConnection
+from runtime.capabilities.connections import BridgeConnection, HttpConnection, McpConnection
 from runtime.capabilities.resources import text_of
 from runtime.capabilities.sql_names import not_passed
 from runtime.errors import InvalidArguments
@@ -29,7 +29,8 @@ def value_faults(draft: Draft) -> Iterator[Fault]:
 def _query_faults(draft: Draft, call: Call) -> Iterator[Fault]:
     connection = draft.connections.get(str(call.use).removesuffix(".query"))
     sql = call.arguments.get("sql")
-    if connection is None or isinstance(connection.value, HttpConnection | BridgeConnection) or not is_written_out(sql):
+    others = HttpConnection | BridgeConnection | McpConnection
+    if connection is None or isinstance(connection.value, others) or not is_written_out(sql):
         return
     given = call.arguments.keys() - {"sql"}
     for name in not_passed(connection.value, text_of(sql), given):

@@ -9,13 +9,15 @@ from pathlib import Path
 from runtime.capabilities.bridged import BridgeCalls, bridged_capabilities
 from runtime.capabilities.browser.capability import Browsers
 from runtime.capabilities.browser.sites import Sites
-from runtime.capabilities.connections import AnyConnection, BridgeConnection, HttpConnection
+from runtime.capabilities.connections import AnyConnection, BridgeConnection, HttpConnection, McpConnection
 from runtime.capabilities.http import HttpService, http_capabilities
 from runtime.capabilities.local_service import LocalService
+from runtime.capabilities.mcp.server import McpServer
+from runtime.capabilities.mcp.tool import mcp_capabilities
 from runtime.capabilities.port import Capability
 from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.sql import SqlQuery
-from runtime.settings import BrowserSettings, HttpSettings, SqlSettings
+from runtime.settings import BrowserSettings, HttpSettings, McpSettings, SqlSettings
 
 
 @dataclass(slots=True)
@@ -27,16 +29,20 @@ class Connected:
     """By connection; metrics and sensors query through these."""
     services: dict[str, HttpService] = field(default_factory=dict)
     """By connection."""
+    servers: dict[str, McpServer] = field(default_factory=dict)
+    """MCP servers, by connection."""
     browsers: Browsers = field(default_factory=lambda: Browsers(Sites([]), BrowserSettings()))
     """What opens the pages of connections; nothing runs before a step does."""
 
     async def close(self) -> None:
-        """Close databases, HTTP connections and browsers; a local service goes on."""
+        """Close databases, HTTP connections, MCP servers and browsers; a local service goes on."""
         await self.browsers.close()
         for query in self.sql.values():
             query.close()
         for service in self.services.values():
             await service.close()
+        for server in self.servers.values():
+            await server.close()
 
 
 def connect(
@@ -47,6 +53,7 @@ def connect(
     time_zone: str,
     sql: SqlSettings,
     http: HttpSettings,
+    mcp: McpSettings | None = None,
     browser: BrowserSettings | None = None,
     browser_told: Callable[[str | None], None] = lambda _: None,
     secrets: Secrets | None = None,
@@ -67,6 +74,13 @@ def connect(
     for name, connection in connections.items():
         if isinstance(connection, BridgeConnection):
             connected.capabilities += bridged_capabilities(name, connection, calls)
+            continue
+        if isinstance(connection, McpConnection):
+            server, tools = mcp_capabilities(
+                name, connection, folder=folder, settings=mcp or McpSettings(), secrets=secrets or Secrets()
+            )
+            connected.servers[name] = server
+            connected.capabilities += tools
             continue
         if not isinstance(connection, HttpConnection):
             query = SqlQuery(name, connection, folder=folder, time_zone=time_zone, settings=sql, views=views)

@@ -1,4 +1,4 @@
-"""What `connections.yaml` may say: databases and services, secrets by name only."""
+"""What `connections.yaml` may say: databases, services and MCP servers, secrets by name only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
-from contracts import Effect, Json, Money, Name, Parameter, StepId
+from contracts import Effect, Json, Money, Name, Parameter, Sha256, StepId
 
 
 class _Declared(BaseModel):
@@ -24,6 +24,11 @@ def _price(value: object) -> object:
 
 
 Price = Annotated[Money | None, BeforeValidator(_price)]
+
+
+EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+ToolParameter = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=64)]
+"""The name of a tool's argument; MCP servers also write them in camel case."""
 
 
 def _parameters(value: object) -> object:
@@ -221,8 +226,99 @@ class BridgeConnection(_Declared):
     """What it is."""
 
 
+class McpTool(_Declared):
+    """One tool of an MCP server that may be called."""
+
+    tool: str | None = Field(default=None, min_length=1, max_length=128)
+    """The server's own name for it, where it is not the key."""
+    description: str = ""
+    """What it does, for people and models; what the server says of it reaches neither."""
+    parameters: dict[ToolParameter, Parameter] = {}
+    """Arguments, by the names that the server has for them."""
+    gives: dict[str, Json] = {}
+    """Field → type name or JSON Schema of its structured content, or of the JSON object that its text is; absent, it
+    gives its text as `text`."""
+    effect: Effect
+    """What it does to the world: read, idempotent, write or irreversible. The server's word on it counts nothing."""
+    policy: Name | None = None
+    """Approval rule it falls under."""
+    every_call: bool = False
+    """As for an operation of a service."""
+    price: Price = None
+    """What one call costs at most; absent, it costs what the whole connection says."""
+    limit_s: float | None = Field(default=None, gt=0, le=43_200)
+    """Seconds for one call; absent means the setting `mcp.timeout_s`."""
+    atomic: bool = False
+    """Whether a call that the tool itself reports as failed surely changed nothing; otherwise a person is asked."""
+    sha256: Sha256 | None = None
+    """Hash of what the server says of the tool, as `silicon doctor` tells it: only that version is called. What
+    changes the world needs it, so that an approval covers one version."""
+
+    @field_validator("parameters", mode="before")
+    @classmethod
+    def _a_type_alone_is_a_parameter(cls, value: object) -> object:
+        return _parameters(value)
+
+    @model_validator(mode="after")
+    def _what_is_approved_is_of_one_version(self) -> McpTool:
+        if self.effect.needs_gate and self.sha256 is None:
+            raise ValueError(
+                f"a tool whose effect is {self.effect.value} needs `sha256`, so that an approval covers one version of "
+                "it; `silicon doctor` on this folder, without the tool, tells it"
+            )
+        return self
+
+
+class McpConnection(_Declared):
+    """An MCP server: a program that is started, or an address. Only the tools that are listed can be called."""
+
+    kind: Literal["mcp"]
+    """Fixed."""
+    command: str | None = Field(default=None, min_length=1)
+    """Program, run in the organisation's folder and spoken to over its standard input and output; `python` is the
+    interpreter of this program."""
+    args: tuple[str, ...] = ()
+    """Its arguments."""
+    env: dict[EnvName, Secret] = {}
+    """Environment variables it gets beside PATH and language: the names of secrets, or variable → `{secret: NAME}`."""
+    url: str | None = Field(default=None, pattern=r"^https?://")
+    """Address of a server that speaks streamable HTTP, in the place of `command`."""
+    headers: dict[str, str | Secret] = {}
+    """Sent with every request to `url`."""
+    allow_private: bool = False
+    """Whether `url` may be inside a private network or this machine."""
+    price: Price = None
+    """What one call of any tool costs at most; absent, nobody knows, and a budget of money lets none through."""
+    tools: dict[StepId, McpTool] = {}
+    """What can be called, by the name it has here. Without any, `silicon doctor` tells what the server offers."""
+    description: str = ""
+    """What it is."""
+
+    @field_validator("env", mode="before")
+    @classmethod
+    def _a_name_alone_is_its_own_secret(cls, value: object) -> object:
+        if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
+            return {name: {"secret": name} for name in value}
+        return value
+
+    @model_validator(mode="after")
+    def _is_reached_in_one_way(self) -> McpConnection:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("give either `command` (a program that is started) or `url` (an address), not both")
+        if self.command is None and (self.args or self.env):
+            raise ValueError("`args` and `env` belong to a `command`; a server at a `url` gets `headers`")
+        if self.url is None and (self.headers or self.allow_private):
+            raise ValueError("`headers` and `allow_private` belong to a `url`; a `command` gets `args` and `env`")
+        return self
+
+    @property
+    def where(self) -> str:
+        """The address, or the command line."""
+        return self.url or " ".join((self.command or "", *self.args))
+
+
 SqlConnection: TypeAlias = DuckdbConnection | SqliteConnection | UrlConnection
-AnyConnection: TypeAlias = SqlConnection | HttpConnection | BridgeConnection
+AnyConnection: TypeAlias = SqlConnection | HttpConnection | BridgeConnection | McpConnection
 Connection: TypeAlias = Annotated[AnyConnection, Field(discriminator="kind")]
 
 _READ: TypeAdapter[Any] = TypeAdapter(Connection, config=ConfigDict(defer_build=True))

@@ -1,6 +1,10 @@
-"""Faults of data sources that no other argument would mend.
+"""Faults of data sources and servers that no other argument would mend.
 
 CapabilityFailed
+├── NotInstalled      a library that an extra brings is missing                       (install it)
+├── ToolMissing       an MCP server no longer offers a tool                           (correct the connection)
+├── PermissionRefused
+│   └── ToolChanged   an MCP server's tool is not the version that was declared       (look at it, declare it anew)
 ├── DataUnavailable   the file is missing, unreadable or not what it should be   (mend the file)
 ├── DataChanged       the data no longer has the shape its views were written for (mend views or data)
 └── NetworkFault
@@ -9,7 +13,7 @@ CapabilityFailed
 
 from __future__ import annotations
 
-from runtime.errors import CapabilityFailed, NetworkFault
+from runtime.errors import CapabilityFailed, NetworkFault, PermissionRefused
 
 
 class DataUnavailable(CapabilityFailed):
@@ -28,3 +32,21 @@ class DataLocked(NetworkFault):
     """Another process has the data file open for writing."""
 
     code = "DATA_LOCKED"
+
+
+class NotInstalled(CapabilityFailed):
+    """A library is missing that an extra of this program brings."""
+
+    code = "NOT_INSTALLED"
+
+
+class ToolMissing(CapabilityFailed):
+    """The MCP server does not offer the tool."""
+
+    code = "TOOL_MISSING"
+
+
+class ToolChanged(PermissionRefused):
+    """The MCP server's tool is another version than the one that was declared and approved."""
+
+    code = "TOOL_CHANGED"

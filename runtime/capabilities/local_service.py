@@ -155,8 +155,7 @@ class LocalService:
         return int(launched.stdout)
 
     def _environment(self, token: str) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-        return {**kept, "SERVICE_TOKEN": token, "SERVICE_DATA": str(self._data_folder.resolve())}
+        return {**passed_on(), "SERVICE_TOKEN": token, "SERVICE_DATA": str(self._data_folder.resolve())}
 
     def _wait_for_address(self, pid: int, begin: int, token: str) -> str:
         deadline = time.monotonic() + _START_S
@@ -214,6 +213,11 @@ class LocalService:
                         ) from None  # fmt: skip
                     time.sleep(0.02)
             yield
+
+
+def passed_on() -> dict[str, str]:
+    """Return what programs that are started here get of the environment: where programs are, the language, the zone."""
+    return {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
 
 
 def _address_in(line: bytes) -> str | None:

@@ -10,6 +10,8 @@ from runtime.capabilities.connections import (
     BridgeConnection,
     DuckdbConnection,
     HttpConnection,
+    McpConnection,
+    McpTool,
     Operation,
     SqlConnection,
     SqliteConnection,
@@ -17,7 +19,7 @@ from runtime.capabilities.connections import (
 )  # fmt: skip
 from runtime.capabilities.placing import BRIDGED, carries
 from runtime.capabilities.port import CapabilitySpec
-from runtime.settings import HttpSettings, SqlSettings
+from runtime.settings import HttpSettings, McpSettings, SqlSettings
 
 
 def connection_specs(connections: Mapping[str, AnyConnection]) -> list[CapabilitySpec]:
@@ -28,6 +30,8 @@ def connection_specs(connections: Mapping[str, AnyConnection]) -> list[Capabilit
             specs += bridge_specs(name, connection)
         elif isinstance(connection, HttpConnection):
             specs += http_specs(name, connection)
+        elif isinstance(connection, McpConnection):
+            specs += mcp_specs(name, connection)
         else:
             specs.append(sql_spec(name, connection))
     return specs
@@ -122,6 +126,29 @@ def bridge_specs(name: str, connection: BridgeConnection) -> list[CapabilitySpec
         )
         for operation, declared in connection.operations.items()
     ]
+
+
+def mcp_specs(name: str, connection: McpConnection, settings: McpSettings | None = None) -> list[CapabilitySpec]:
+    """Return the declarations of the tools of one MCP server; what it says of them itself is not among it."""
+    return [_tool_spec(name, connection, tool, settings or McpSettings()) for tool in connection.tools]
+
+
+def _tool_spec(server: str, connection: McpConnection, name: str, settings: McpSettings) -> CapabilitySpec:
+    tool: McpTool = connection.tools[name]
+    return CapabilitySpec(
+        name=f"{server}.{name}",
+        kind="mcp_tool",
+        description=tool.description or f"{name} of {connection.description or server}.",
+        parameters=tool.parameters,
+        gives=tool.gives or {"text": "string"},
+        effect=tool.effect,
+        tier=Tier.EXECUTION,
+        policy=tool.policy,
+        timeout_s=tool.limit_s or settings.timeout_s,
+        every_call=tool.every_call,
+        costs=_costs(tool.price or connection.price),
+        declaration={"server": connection.where, "tool": tool.tool or name, "sha256": tool.sha256},
+    )
 
 
 def _declaration(connection: SqlConnection) -> dict[str, Json]:

@@ -296,6 +296,17 @@ class HttpSettings(Group):
     """Largest answer that is read, KiB."""
 
 
+class McpSettings(Group):
+    """Calls of tools of declared MCP servers."""
+
+    timeout_s: float = Field(default=60.0, gt=0, le=_DAY_S)
+    """One call, unless its tool says otherwise (`limit_s`)."""
+    start_s: float = Field(default=60.0, gt=0, le=_DAY_S)
+    """Until a server has started and said what it is."""
+    result_kib: int = Field(default=8_192, ge=1)
+    """Largest message of a server that is read, pictures and files included, KiB."""
+
+
 class SqlSettings(Group):
     """Queries on declared connections."""
 

@@ -27,6 +27,7 @@ from runtime.settings.groups import (
     HttpSettings,
     LedgerSettings,
     LogSettings,
+    McpSettings,
     ModelSettings,
     RaySettings,
     RetentionSettings,
@@ -72,6 +73,7 @@ class Settings(BaseSettings):
     files: FileSettings = FileSettings()
     browser: BrowserSettings = BrowserSettings()
     http: HttpSettings = HttpSettings()
+    mcp: McpSettings = McpSettings()
     sql: SqlSettings = SqlSettings()
     approval: ApprovalSettings = ApprovalSettings()
     sensor: SensorSettings = SensorSettings()

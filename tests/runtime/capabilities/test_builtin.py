@@ -56,8 +56,16 @@ def test_no_declaration_holds_a_password() -> None:
     assert "s3cret" not in str(connection_specs(CONNECTIONS))
 
 
+def test_connecting_loads_no_mcp_library() -> None:
+    heavy = "('mcp', 'mcp_types', 'httpx2')"
+    script = f"import sys, runtime.capabilities.connected; print([name for name in {heavy} if name in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert said.stdout.strip() == "[]"
+
+
 def test_declarations_load_neither_a_database_nor_an_http_client() -> None:
-    heavy = "('sqlalchemy', 'httpx', 'duckdb', 'psutil')"
+    heavy = "('sqlalchemy', 'httpx', 'duckdb', 'psutil', 'mcp')"
     script = f"import sys, runtime.capabilities.builtin; print([name for name in {heavy} if name in sys.modules])"
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 
@@ -73,6 +81,13 @@ def test_declarations_load_neither_a_database_nor_an_http_client() -> None:
         {"kind": "http", "base": "https://a", "operations": {"a": {"method": "GET", "path": "/", "lookup": "/x"}}},
         {"kind": "duckdb"},
         {"kind": "duckdb", "file": "a", "surprise": 1},
+        {"kind": "mcp"},
+        {"kind": "mcp", "command": "a", "url": "https://a"},
+        {"kind": "mcp", "url": "https://a", "env": ["KEY"]},
+        {"kind": "mcp", "command": "a", "headers": {"X": "y"}},
+        {"kind": "mcp", "command": "a", "env": {"KEY": "written-out"}},
+        {"kind": "mcp", "command": "a", "tools": {"t": {}}},
+        {"kind": "mcp", "command": "a", "tools": {"t": {"effect": "write"}}},
         {"kind": "oracle", "file": "a"},
     ],
 )

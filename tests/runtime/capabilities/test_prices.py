@@ -27,6 +27,9 @@ def costs(**connection: Any) -> Any:
         ({"kind": "http", "base": "https://x.example", "operations": {"x": {**OPERATION, "price": "0 USD"}}}, ()),
         ({"kind": "url", "url": "postgresql://x"}, None),
         ({"kind": "url", "url": "postgresql://x", "price": "0.01 USD"}, CENT),
+        ({"kind": "mcp", "command": "x", "tools": {"x": {"effect": "read"}}}, None),
+        ({"kind": "mcp", "command": "x", "tools": {"x": {"effect": "read", "price": "0.01 USD"}}}, CENT),
+        ({"kind": "mcp", "url": "https://x.example", "price": "0 USD", "tools": {"x": {"effect": "read"}}}, ()),
         ({"kind": "sqlite", "file": "x.db"}, ()),
     ],
 )
