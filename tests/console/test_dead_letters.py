@@ -94,7 +94,9 @@ def test_dropping_one_takes_a_reason_and_is_for_good(operator: Operator) -> None
     assert operator("retry", "mailer/1") == 2
 
 
-@pytest.mark.parametrize("typed", ["mailer", "mailer/x", "/1", "mailer/-1", "mailer/٣", f"mailer/{10**30}"])
+@pytest.mark.parametrize(
+    "typed", ["mailer", "mailer/x", "/1", "mailer/-1", "mailer/٣", f"mailer/{10**30}", f"mailer/{0:05000}"]
+)
 def test_what_is_no_name_of_one_is_told_with_how_it_is_written(operator: Operator, typed: str) -> None:
     assert operator("show", typed) == 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Annotated, Any
 
 import typer
@@ -24,7 +25,7 @@ app = command("See to events that a group of the bus could not handle.")
 Letter = Annotated[
     str, typer.Argument(metavar="LETTER", help="The dead letter, GROUP/POSITION as `list` shows it: mailer/17.")
 ]
-_LARGEST = 2**63 - 1
+_NAMED = re.compile(r"(dead/)?(?P<group>[^/]+)/(?P<position>[0-9]{1,19})")
 
 
 @app.command("list")
@@ -100,14 +101,14 @@ def drop(
 
 def _named(typed: str) -> tuple[str, int]:
     """Return group and position of a dead letter as it was typed; its stream, `dead/mailer/17`, names it too."""
-    group, _, position = typed.removeprefix("dead/").rpartition("/")
-    if not group or not (position.isascii() and position.isdigit()) or int(position[:20]) > _LARGEST:
+    named = _NAMED.fullmatch(typed)
+    if named is None:
         raise InvalidArguments(
             f"{typed!r} names no dead letter. It is written GROUP/POSITION, for example mailer/17; "
             "`silicon dead-letters list` shows those there are.",
             typed=typed,
         )  # fmt: skip
-    return group, int(position)
+    return named["group"], int(named["position"])
 
 
 def _name(letter: DeadLetter) -> str:
