@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from pydantic import ValidationError
@@ -12,7 +12,7 @@ from console.standing import card_standing, with_person
 from console.system_user import system_user
 from console.typed import refused
 from console.views import CardStanding
-from contracts import CardId, ExecutionId, Id, Question, QuestionId
+from contracts import CardId, ExecutionId, Id, Json, Question, QuestionId
 from governance.access import People
 from governance.approvals import ApprovalGateway, CardView, fold_card
 from governance.approvals.card import option_of
@@ -57,7 +57,15 @@ class Deciding:
         gateway = ApprovalGateway(await self._resources.store(), self._resources.clock, people, view.card.organisation)
         gateway.check_right(view, people.acting(by, system_user()))
 
-    async def decide(self, card_id: CardId, *, option: str | None, reason: str, by: str | None) -> CardStanding:
+    async def decide(
+        self,
+        card_id: CardId,
+        *,
+        option: str | None,
+        reason: str,
+        by: str | None,
+        output: Mapping[str, Json] | None = None,
+    ) -> CardStanding:
         """Write a decision; see the port."""
         view = await self._card(card_id)
         await self._require_true(view, option)
@@ -72,6 +80,7 @@ class Deciding:
                 reason=reason,
                 via=f"cli by {system_user()}",
                 shown_sha256=view.card_sha256,
+                output=None if output is None else dict(output),
             )
         except ValidationError as error:
             raise refused(error, {"reason": "The reason"}) from None

@@ -27,7 +27,7 @@ from console.views import (
     Submitted,
 )
 from console.views_cluster import HostsRow, QueuedOrder
-from contracts import CardId, Event, ExecutionId, Id, Question, QuestionId
+from contracts import CardId, Event, ExecutionId, Id, Json, Question, QuestionId
 from runtime.clock import Clock
 from runtime.settings.load import Settings
 
@@ -170,10 +170,18 @@ class SiliconExecutions:
         """Return when this person may decide the card as it stands now."""
         await self._deciding.may_decide(card_id, by=by)
 
-    async def decide(self, card_id: CardId, *, option: str | None, reason: str, by: str | None) -> CardStanding:
+    async def decide(
+        self,
+        card_id: CardId,
+        *,
+        option: str | None,
+        reason: str,
+        by: str | None,
+        output: Mapping[str, Json] | None = None,
+    ) -> CardStanding:
         """Write a decision; carries nothing out."""
         await self._deciding.judge_deadlines()
-        return await self._deciding.decide(card_id, option=option, reason=reason, by=by)
+        return await self._deciding.decide(card_id, option=option, reason=reason, by=by, output=output)
 
     async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
         """Return open questions, oldest first."""

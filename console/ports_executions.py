@@ -18,7 +18,7 @@ from console.views import (
     Submitted,
 )
 from console.views_cluster import HostsRow, QueuedOrder
-from contracts import CardId, Event, ExecutionId, Id, Question, QuestionId
+from contracts import CardId, Event, ExecutionId, Id, Json, Question, QuestionId
 from runtime.settings.load import Settings
 
 AnyId = TypeVar("AnyId", bound=Id)
@@ -180,11 +180,21 @@ class Executions(Protocol):
         """
         ...
 
-    async def decide(self, card_id: CardId, *, option: str | None, reason: str, by: str | None) -> CardStanding:
+    async def decide(
+        self,
+        card_id: CardId,
+        *,
+        option: str | None,
+        reason: str,
+        by: str | None,
+        output: Mapping[str, Json] | None = None,
+    ) -> CardStanding:
         """Write a decision, a no when `option` is None, and return how the card stands; carries nothing out.
 
+        With `output` the person tells what an effect in doubt gave that happened.
+
         Raises:
-            InvalidArguments: the card has no such option, or nobody is called that.
+            InvalidArguments: the card has no such option, nobody is called that, or the output does not fit.
             PermissionRefused: that person may not decide it.
             BusinessRefusal: the card was decided already, is expired or withdrawn; the facts say which.
         """

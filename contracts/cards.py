@@ -112,9 +112,9 @@ class CardKind(StrEnum):
 class DecisionCard(Contract):
     """A multiple-choice question about something that matters."""
 
-    VERSION: ClassVar[str] = "1.1"
-    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
-    """1.1: an option may be without a confidence."""
+    VERSION: ClassVar[str] = "1.2"
+    schema_version: str = Field(default="1.2", pattern=VERSION_PATTERN)
+    """1.1: an option may be without a confidence. 1.2: `gives`."""
     card_id: CardId
     """Decisions name it."""
     kind: CardKind
@@ -137,6 +137,9 @@ class DecisionCard(Contract):
     """Addresses of what it rests on."""
     facts: dict[str, Json] = {}
     """Numbers shown on the card, each `{value, source}`."""
+    gives: dict[str, Json] = {}
+    """Of an effect in doubt: what it gives, field → type or JSON Schema, where whoever says that it happened may tell
+    that as well."""
     policy: Name
     """The approval rule of the organisation that it falls under."""
     mode: ApprovalMode = ApprovalMode.STRICT
@@ -174,6 +177,9 @@ class Outcome(StrEnum):
 class Decision(Contract):
     """What one person decided about one card."""
 
+    VERSION: ClassVar[str] = "1.1"
+    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
+    """1.1: `output`."""
     decision_id: DecisionId
     """Its name in the audit."""
     card_id: CardId
@@ -186,6 +192,8 @@ class Decision(Contract):
     """The option chosen; absent for a no."""
     reason: str = Field(default="", max_length=4_000)
     """In the person's words."""
+    output: dict[str, Json] | None = None
+    """What an effect gave that happened, as this person tells it; absent where they did not say."""
     by: Name
     """Who."""
     at: AwareDatetime

@@ -29,6 +29,13 @@ _PARTS = re.compile(r"\w+|\*", re.ASCII)
 _EVERY = "*"
 _KEPT = 4_096
 
+CONFIRMED_BY_PERSON = "confirmed_by_person"
+"""Field of the output of an effect of which a person said that it happened; often there is no other."""
+ONLY_CONFIRMED = (
+    "of this effect is only known that it happened, because a person said so without telling what it gave "
+    "(`silicon approvals decide CARD happened --output FILE` tells it)."
+)
+
 
 class BindingFault(ValueError):
     """The text between `{{` and `}}` is not a path."""
@@ -211,6 +218,8 @@ def _why_missing(reference: Reference, roots: Mapping[str, Json]) -> str:
                 return f"`{so_far}` has {len(value)} items; there is no item {key} (counted from 0)."
         elif not isinstance(value, Mapping):
             return f"`{so_far}` has no fields; it is {_as_text(value)[:80]}."
+        elif key not in value and value.get(CONFIRMED_BY_PERSON) is True:
+            return f"`{so_far}` has no field `{key}`: {ONLY_CONFIRMED}"
         elif key not in value:
             return f"`{so_far}` has no field `{key}`.{_offer(str(key), value)}"
         value, so_far = value[key], f"{so_far}[{key}]" if isinstance(key, int) else f"{so_far}.{key}"

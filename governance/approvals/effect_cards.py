@@ -41,7 +41,8 @@ def effect_card(request: EffectRequest, rule: ApprovalRule, say_in: SayIn, now: 
 def doubt_card(request: EffectRequest, rule: ApprovalRule, say_in: SayIn, now: datetime) -> DecisionCard:
     """Return the question what became of an effect that was begun: it happened, it did not, or stop here.
 
-    Of cancelled work it is only asked what is to be taken back: nothing is done again.
+    Of cancelled work it is only asked what is to be taken back: nothing is done again. Of other work, who says that it
+    happened may also tell what it gave, which later steps may read.
     """
     say = _words(request, say_in)
     options = (
@@ -57,7 +58,9 @@ def doubt_card(request: EffectRequest, rule: ApprovalRule, say_in: SayIn, now: d
             _option(say, "card-doubt-stop", STOP, request),
         )
     )
-    return _card(CardKind.IN_DOUBT, options, request, rule, say=say, now=now)
+    card = _card(CardKind.IN_DOUBT, options, request, rule, say=say, now=now)
+    gives = {} if request.cancelled else {**request.spec.gives, **request.gives}
+    return card.model_copy(update={"gives": gives})
 
 
 def offers_to_act(card: DecisionCard) -> bool:

@@ -20,7 +20,7 @@ from governance.approvals.matching import belongs_to, use_for
 from governance.approvals.rule import DEFAULT_RULE, ApprovalRule, rule_for
 from governance.errors import ModeNotAvailable
 from governance.policies import PolicyBook, PolicyRequest
-from runtime.capabilities.port import Allowed, EffectRequest, Refused, Waiting
+from runtime.capabilities.port import Allowed, EffectRequest, Refused, Told, Waiting
 from runtime.clock import Clock
 from runtime.errors import EffectInDoubt, NotFound, PermissionRefused
 from runtime.ledger.port import Append
@@ -76,8 +76,8 @@ class ApprovalGate:
             return Refused(error.code, error.message)
         return Waiting((card.card_id,), (self._gateway.card_append(card),))
 
-    async def in_doubt(self, request: EffectRequest) -> Waiting | bool:
-        """Return whether the effect happened, once a person said so; each answer counts for one doubt only.
+    async def in_doubt(self, request: EffectRequest) -> Waiting | Told | bool:
+        """Return whether the effect happened, or what it gave, once a person said so; each answer counts for one doubt.
 
         An open card that offers to do it now is withdrawn once the work is cancelled, for one that offers what is left.
 
@@ -100,7 +100,7 @@ class ApprovalGate:
             if view.chosen is None or view.chosen.id not in (HAPPENED, AGAIN, NOT_HAPPENED):
                 raise _still_in_doubt(view, request)
             if await self._gateway.use(view, Use(request.order.order_id, request.key, 0)):
-                return view.chosen.id == HAPPENED
+                return _told_of(view) or view.chosen.id == HAPPENED
         rule = rule_for(self._rules, request.spec.policy)
         if rule is None:
             refused = _no_rule(request)
@@ -140,6 +140,14 @@ class ApprovalGate:
             return await self._gateway.get(card_id)
         except NotFound:
             return None
+
+
+def _told_of(view: CardView) -> Told | None:
+    """Return what a doubtful effect gave, where somebody who said that it happened told that."""
+    if view.chosen is None or view.chosen.id != HAPPENED:
+        return None
+    told = [each for each in view.decisions if each.option == HAPPENED and each.output is not None]
+    return Told(told[0].output, told[0].by, view.card.card_id) if told and told[0].output is not None else None
 
 
 def _turned_down(view: CardView) -> Refused:

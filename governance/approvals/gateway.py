@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import cast
 
-from contracts import CardId, Decision, DecisionCard, DecisionId
+from contracts import CardId, Decision, DecisionCard, DecisionId, Json
 from governance.access.people import People, Person
 from governance.approvals.card import (
     CardState,
@@ -18,11 +19,14 @@ from governance.approvals.card import (
     option_of,
     to_event_data,
 )
+from governance.approvals.outputs import require_output
 from governance.approvals.rule import ApprovalRule
 from governance.errors import CardClosed, IllegalTransition, NotAllowedToDecide, UnknownOption
+from runtime.canonical import clean
 from runtime.clock import Clock
 from runtime.errors import InvalidArguments, NotFound, VersionConflict
 from runtime.ledger.port import Append, NewEvent, Store
+from runtime.telemetry.redaction import redact
 
 _TRIES = 50
 """Decisions at once on one card before a writer gives up; each lost try means that somebody else's went in."""
@@ -89,23 +93,30 @@ class ApprovalGateway:
         reason: str = "",
         via: str = "cli",
         shown_sha256: str | None = None,
+        output: dict[str, Json] | None = None,
     ) -> CardView:
         """Record what a person decided and return how the card stands then.
 
         Of two decisions at once the first wins. One no denies the card; a yes approves it when its option has the
         quorum of different people. `shown_sha256` is the hash of the card that was on the screen, where that is known.
+        `output` is what an effect gave that happened, where the person knows; it is stored without known secrets.
 
         Raises:
             NotFound: there is no such card.
             CardClosed: it was decided, by this person or another, expired or was withdrawn.
             NotAllowedToDecide: the person is not among those asked, or asked for it themselves.
             UnknownOption: a yes without an option of the card, or a no with one.
+            InvalidArguments: the output does not fit, differs from what another person told, or is not asked for.
         """
+        if output is not None:
+            output = cast("dict[str, Json]", redact(clean(output)))
         if approve is not True and approve is not False:
             raise InvalidArguments(f"A decision is true or false, not {approve!r}; only an explicit yes is a yes.")
         for _ in range(_TRIES):
             view = await self._judged(await self.get(card_id), self._clock.now())
             self._check(view, person, approve, option, shown_sha256)
+            if output is not None:
+                require_output(view, option, output)
             decision = Decision(
                 decision_id=DecisionId.new(),
                 card_id=view.card.card_id,
@@ -113,6 +124,7 @@ class ApprovalGateway:
                 approve=approve,
                 option=option,
                 reason=reason,
+                output=output,
                 by=person.id,
                 at=self._clock.now(),
                 via=via,

@@ -42,6 +42,7 @@ from runtime.capabilities.port import (
     Gate,
     NewFile,
     Refused,
+    Told,
     Waiting,
 )
 from runtime.capabilities.router import fitting
@@ -301,7 +302,7 @@ class BridgedGate:
             if answer is None:
                 await asyncio.shield(handed.withdraw())
 
-    async def in_doubt(self, request: EffectRequest) -> Waiting | bool:
+    async def in_doubt(self, request: EffectRequest) -> Waiting | Told | bool:
         """Ask a person whether an effect happened, once no bridge can begin with it any more; see the port."""
         if request.spec.kind == BRIDGED and self._calls is not None:
             await self._calls.leave_over(request.order.order_id, request.key)

@@ -321,6 +321,8 @@ class EffectRequest:
     """Whether the work was cancelled: the effect is only found out about, and never carried out again."""
     way_back: str | None = None
     """The capability that takes the effect back after a cancellation, where one does."""
+    gives: Mapping[str, Json] = field(default_factory=dict)
+    """What the step expects of its output beyond the capability's declaration, field → type or JSON Schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +331,15 @@ class Allowed:
 
     card: CardId | None = None
     appends: Sequence[Append] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A doubtful effect happened, and a person told what it gave."""
+
+    output: Mapping[str, Json]
+    by: str
+    card: CardId
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,8 +358,10 @@ class Gate(Protocol):
         """Say whether the effect may happen now; Waiting raises a card for a person."""
         ...
 
-    async def in_doubt(self, request: EffectRequest) -> Waiting | bool:
+    async def in_doubt(self, request: EffectRequest) -> Waiting | Told | bool:
         """Ask a person whether an effect happened; a bool once they have said so: True means it happened.
+
+        Where they also told what it gave, that is the answer.
 
         A card that offers what a cancellation has ruled out since is withdrawn for one that does not.
         """

@@ -45,7 +45,7 @@ async def call_capability(run: Run, step: Step, unit: Unit, scope: Scope) -> Dra
     if changes_the_world:
         request = EffectRequest(
             run.order, step.id, spec, arguments, context.key,
-            way_back=step.compensate.use if step.compensate else None,
+            way_back=step.compensate.use if step.compensate else None, gives=step.gives,
         )  # fmt: skip
         answer = await call_effect(run, step, unit, request, context)
     else:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from contracts import CardId, EvidenceItem, EvidenceKind, Json, Step
+from runtime.bindings import CONFIRMED_BY_PERSON
 from runtime.canonical import clean, sha256
 from runtime.capabilities.port import (
     Allowed,
@@ -13,6 +14,7 @@ from runtime.capabilities.port import (
     CallResult,
     EffectRequest,
     Refused,
+    Told,
     Waiting,
 )
 from runtime.engine.context import Run
@@ -31,7 +33,7 @@ from runtime.errors import (
 )
 from runtime.ledger.port import NewEvent
 
-CONFIRMED: Mapping[str, Json] = {"confirmed_by_person": True}
+CONFIRMED: Mapping[str, Json] = {CONFIRMED_BY_PERSON: True}
 """Output of an effect of which only is known that it happened, because a person said so."""
 
 
@@ -150,8 +152,9 @@ async def find_out(
         return Pause(tuple(answer.ids), appends=answer.appends, in_doubt=True)
     if not answer:
         return None
-    told = [_confirmation(run, step, unit, request)]
-    return CallResult(output=CONFIRMED, evidence=told, data_sha256=sha256(clean(request.arguments)))
+    output = {**answer.output, **CONFIRMED} if isinstance(answer, Told) else CONFIRMED
+    told = [_confirmation(run, step, unit, request, output=output, by=answer.by if isinstance(answer, Told) else None)]
+    return CallResult(output=output, evidence=told, data_sha256=sha256(clean(request.arguments)))
 
 
 def _can_tell(run: Run, unit: Unit | Call, request: EffectRequest) -> bool:
@@ -160,14 +163,17 @@ def _can_tell(run: Run, unit: Unit | Call, request: EffectRequest) -> bool:
     return called is None or called == run.router.instance(request.spec.name)
 
 
-def _confirmation(run: Run, step: Step, unit: Unit | Call, request: EffectRequest) -> EvidenceItem:
+def _confirmation(
+    run: Run, step: Step, unit: Unit | Call, request: EffectRequest, *, output: Mapping[str, Json], by: str | None
+) -> EvidenceItem:
+    """Return the evidence that an effect happened: a person's word, and whose it is where they told what it gave."""
     return EvidenceItem(
         kind=EvidenceKind.RECEIPT,
         at=run.clock.now(),
         step=step.id,
         capability=request.spec.name,
-        sha256=sha256(dict(CONFIRMED)),
-        facts={"key": request.key, "cards": list(unit.doubts)},
+        sha256=sha256(dict(output)),
+        facts={"key": request.key, "cards": list(unit.doubts), **({"told_by": by} if by is not None else {})},
     )
 
 

@@ -20,7 +20,7 @@ from contracts import (
     Step,
     Usage,
 )
-from runtime.bindings import resolve
+from runtime.bindings import CONFIRMED_BY_PERSON, ONLY_CONFIRMED, resolve
 from runtime.canonical import MAX_DEPTH, clean, sha256, to_bytes
 from runtime.capabilities.port import CallSeen, NewFile
 from runtime.capabilities.router import output_fault
@@ -207,7 +207,8 @@ def _require_form(step: Step, output: Json) -> None:
         raise OutputFaulty(f"Step {step.id} gave {type(output).__name__} where an object was due.", step=step.id)
     fault = output_fault(step.gives, output)
     if fault is not None:
-        raise OutputFaulty(f"The output of step {step.id} is not what its plan declares: {fault}", step=step.id)
+        why = f" Here {ONLY_CONFIRMED}" if output == {CONFIRMED_BY_PERSON: True} else ""
+        raise OutputFaulty(f"The output of step {step.id} is not what its plan declares: {fault}{why}", step=step.id)
 
 
 def _suspicions(step: Step, scope: Scope) -> list[Any]:

@@ -82,7 +82,7 @@ async def _settle_intent(run: Run, unit: Unit, *, taken_out: bool, goes_on: bool
         undo = undo_if_told(step, scope, dict(CONFIRMED))
         request = EffectRequest(
             run.order, step.id, run.router.spec(intent.use), arguments, intent.key,
-            cancelled=not goes_on, way_back=undo.use if undo else None,
+            cancelled=not goes_on, way_back=undo.use if undo else None, gives=step.gives,
         )  # fmt: skip
         found = await find_out(run, step, unit, request, context)
     except LedgerError:

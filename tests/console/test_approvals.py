@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agents.cognition.advise import options
 from console.cli.render import card
-from console.views import CardState
-from contracts import CardKind, OrderState, Outcome
+from console.views import CardStanding, CardState
+from contracts import CardKind, Decision, DecisionId, OrderState, Outcome
 from governance.errors import NotAllowedToDecide
 from tests.console.conftest import Silicon
 from tests.fakes.console_values import CARD, EXECUTION, a_card, outcome, standing
@@ -173,3 +174,71 @@ def test_a_finished_execution_tells_what_became_of_its_cards(
 
     assert f"    {words}" in silicon("resume", "0XEC").out.splitlines()
     assert silicon("resume", "0XEC", "--json").json["decided"][0]["outcome"] == changes["outcome"].value
+
+
+def doubt(**changes: Any) -> CardStanding:
+    """A card that asks whether an effect happened which gives an id."""
+    happened = a_card().options[0].model_copy(update={"id": "happened", "actions": ()})
+    options = (happened, a_card().options[1])
+    card = a_card().model_copy(update={"kind": CardKind.IN_DOUBT, "options": options, "gives": {"id": "string"}})
+    return standing(card=card, **changes)
+
+
+def test_a_card_in_doubt_says_that_what_the_effect_gave_can_be_told(silicon: Silicon) -> None:
+    silicon.application.open_cards = (doubt(),)
+
+    assert "Who knows what it gave (id) adds --output FILE to happened" in silicon("approvals", "list").out
+    assert silicon("approvals", "show", "0CRD", "--json").json["gives"] == {"id": "string"}
+
+
+def test_what_an_effect_gave_is_read_from_a_file_and_without_one_it_is_said_what_follows(
+    silicon: Silicon, tmp_path: Path
+) -> None:
+    silicon.application.open_cards = (doubt(),)
+    file = tmp_path / "gave.json"
+    file.write_text('{"id": "W-7 ü"}')
+
+    silicon("approvals", "decide", CARD, "happened", "--output", str(file))
+    assert silicon.application.asked[1] == ("decide", ("happened", "", None, {"id": "W-7 ü"}))
+    silicon("approvals", "decide", CARD, "happened")
+    assert "Only that it happened is recorded. Steps that read id will fail" in silicon.err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "cannot be read: No such file"),
+        (b"[1]", "must hold a JSON object"),
+        (b"{", "holds no JSON that can be used"),
+        (b'{"a": NaN}', "NaN is no value of JSON"),
+        (b'{"a": 1, "a": 2}', "stands twice"),
+        (b"\xff\xfe\x00", "holds no JSON that can be used"),
+        (b" " * 300_000, "is larger than 256 KiB"),
+    ],
+)
+def test_a_file_that_holds_no_object_is_refused_before_anything_is_decided(
+    silicon: Silicon, tmp_path: Path, content: bytes | None, said: str
+) -> None:
+    silicon.application.open_cards = (doubt(),)
+    file = tmp_path / "gave.json"
+    if content is not None:
+        file.write_bytes(content)
+
+    silicon("approvals", "decide", CARD, "happened", "--output", str(file))
+    assert silicon.code != 0
+    assert said in silicon.err
+    assert "decide" not in [name for name, _ in silicon.application.asked]
+
+
+def test_what_a_person_told_is_shown_with_their_decision(silicon: Silicon) -> None:
+    told = a_decision().model_copy(update={"option": "happened", "output": {"id": "W-7"}})
+    silicon.application.open_cards = (doubt(state=CardState.CLOSED, outcome=Outcome.APPROVED, decisions=(told,)),)
+
+    assert 'what it gave: {"id": "W-7"}' in silicon("approvals", "show", "0CRD").out
+
+
+def a_decision() -> Decision:
+    return Decision(
+        decision_id=DecisionId.new(), card_id=a_card().card_id, card_sha256="a" * 64, approve=True, option="waive",
+        by="sam", at=a_card().raised_at, via="cli",
+    )  # fmt: skip

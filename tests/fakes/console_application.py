@@ -43,6 +43,7 @@ from contracts import (
     Event,
     ExecutionId,
     Id,
+    Json,
     MetricDefinition,
     OrderId,
     OrderState,
@@ -273,8 +274,16 @@ class FakeApplication:
         if self.refusal is not None:
             raise self.refusal
 
-    async def decide(self, card_id: CardId, *, option: str | None, reason: str, by: str | None) -> CardStanding:
-        self.asked.append(("decide", (option, reason, by)))
+    async def decide(
+        self,
+        card_id: CardId,
+        *,
+        option: str | None,
+        reason: str,
+        by: str | None,
+        output: Mapping[str, Json] | None = None,
+    ) -> CardStanding:
+        self.asked.append(("decide", (option, reason, by, *([output] if output is not None else []))))
         if self.open_cards[0].state is CardState.CLOSED:
             raise BusinessRefusal("The card was approved by duty-manager before.", outcome="approved")
         decision = Decision(

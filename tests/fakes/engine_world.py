@@ -30,6 +30,7 @@ from runtime.capabilities.port import (
     CapabilitySpec,
     EffectRequest,
     Refused,
+    Told,
     Waiting,
 )
 from runtime.capabilities.registry import Registry
@@ -105,10 +106,10 @@ class CardGate:
     def __init__(self, *, ask: bool = False) -> None:
         self.ask = ask
         self.cards: dict[CardId, EffectRequest] = {}
-        self.decisions: dict[CardId, bool] = {}
+        self.decisions: dict[CardId, bool | Told] = {}
         self.doubts: dict[CardId, EffectRequest] = {}
 
-    def decide(self, card: CardId | QuestionId, yes: bool) -> None:
+    def decide(self, card: CardId | QuestionId, yes: bool | Told) -> None:
         self.decisions[CardId(card)] = yes
 
     async def authorise(self, request: EffectRequest) -> Allowed | Waiting | Refused:
@@ -127,7 +128,7 @@ class CardGate:
             return Refused("DENIED", "a person said no")
         return Allowed(card, appends=[_card(card, request, 1, "card.used")])
 
-    async def in_doubt(self, request: EffectRequest) -> Waiting | bool:
+    async def in_doubt(self, request: EffectRequest) -> Waiting | Told | bool:
         for card in request.pending:
             return self.decisions[card] if card in self.decisions else Waiting((card,))
         card = CardId.new()

@@ -11,6 +11,7 @@ from runtime.bindings import BindingFault, Reference, only_binding, reference_of
 from runtime.errors import InvalidArguments
 
 ROOTS: dict[str, Any] = {
+    "paid": {"confirmed_by_person": True},
     "measure": {"rows": [{"x": 1}, {"x": 2.5}], "n": 2, "none": None, "text": "hé", "a b": {"c": 1}},
     "skipped": None,
     "item": 3,
@@ -47,6 +48,7 @@ def test_a_binding_takes_the_value_it_names(value: Any, given: Any) -> None:
         ("{{ measure.row }}", "`measure` has no field `row`. Did you mean `rows`?"),
         ("{{ measure.rows[7].x }}", "`measure.rows` has 2 items; there is no item 7"),
         ("{{ measure.n.x }}", "`measure.n` has no fields; it is 2."),
+        ("{{ paid.receipt }}", "`paid` has no field `receipt`: of this effect is only known that it happened"),
         ("{{ skipped.x }}", "`skipped` has no value (the step was skipped, or gave none)."),
         ("{{ }}", "is not a path"),
         ("{{ measure.n + 1 }}", "is not a path"),

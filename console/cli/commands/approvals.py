@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from console.cli.exits import Exit, exit_of
+from console.cli.json_file import object_in
 from console.cli.options import As, AsJson, Language, command
 from console.cli.render.card import (
     DENY,
+    HAPPENED,
     answer_command,
     card_data,
     closed_card,
@@ -81,6 +84,10 @@ def decide(
     option: Annotated[str, typer.Argument(metavar="OPTION|deny", help="An option of the card, or deny for a no.")],
     *,
     reason: Annotated[str, typer.Option(help="Why, in your words.")] = "",
+    told: Annotated[
+        Path | None,
+        typer.Option("--output", metavar="FILE", help="With happened: what the effect gave, a JSON object."),
+    ] = None,
     as_: As = None,
     language: Language = None,
     as_json: AsJson = False,
@@ -89,13 +96,14 @@ def decide(
 
     async def work(session: Session, executions: Executions) -> int:
         output = session.output
+        gave = None if told is None else object_in(told)
         before = await executions.card(await find_id(executions, CardId, card))
         chosen = _chosen(before, option)
         if before.state is CardState.OPEN:
             await executions.may_decide(before.card.card_id, by=as_)
-            _announce(session, before, chosen)
+            _announce(session, before, chosen, told=gave is not None)
         after = await executions.decide(
-            before.card.card_id, option=chosen.id if chosen else None, reason=reason, by=as_
+            before.card.card_id, option=chosen.id if chosen else None, reason=reason, by=as_, output=gave
         )
         if after.state is CardState.OPEN:
             output.data({"card": card_data(after, output), "execution": None})
@@ -128,7 +136,7 @@ def _chosen(standing: CardStanding, typed: str) -> Option | None:
     )
 
 
-def _announce(session: Session, standing: CardStanding, chosen: Option | None) -> None:
+def _announce(session: Session, standing: CardStanding, chosen: Option | None, *, told: bool) -> None:
     """Say on standard error what is being decided, before it is."""
     output, say, card_id = session.output, session.say, standing.card.card_id
     output.note(Text.assemble(icon("open"), " ", words(standing.card.question, card_id, output)))
@@ -136,6 +144,8 @@ def _announce(session: Session, standing: CardStanding, chosen: Option | None) -
         output.note(Text(f"  {say('decide-no')}"))
         return
     output.note(Text(f"  {say('decide-yes', option=chosen.id, title=words(chosen.title, card_id, output))}"))
+    if chosen.id == HAPPENED and standing.card.gives and not told:
+        output.note(Text(f"  {say('decide-not-told', names=', '.join(standing.card.gives))}"))
     for action in chosen.actions:
         output.note(Text(f"  {say('decide-does', action=action_line(action, card_id, output))}"))
     if chosen.actions:

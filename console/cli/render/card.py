@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,10 +16,12 @@ from console.cli.render.marks import HUMAN, icon, word
 from console.cli.render.values import action_line, brief, fact, words
 from console.cli.words import command_line, in_language, moment, one_line
 from console.views import CardStanding, CardState
-from contracts import CardKind, DecisionCard, Option, Outcome, Question
+from contracts import CardKind, DecisionCard, Json, Option, Outcome, Question
 
 DENY = "deny"
 """What is typed in the place of an option for a no to all of them."""
+HAPPENED = "happened"
+"""The option of a card about an effect in doubt that says so; what it gave can be told with it."""
 
 
 def decide_command(standing: CardStanding, option: str) -> str:
@@ -58,6 +61,8 @@ def open_card(standing: CardStanding, output: Output) -> Iterator[RenderableType
     choices.append((DENY, output.say("card-none-of-these")))
     for option, title in choices:
         yield Text.assemble("  ", decide_command(standing, option), ("  # " + title, "dim"))
+    if card.gives:
+        yield Text(f"  {output.say('card-tell-output', names=', '.join(card.gives))}", style="dim")
 
 
 def closed_card(standing: CardStanding, output: Output) -> Iterator[RenderableType]:
@@ -102,11 +107,21 @@ def whole_card(standing: CardStanding, output: Output) -> Iterator[RenderableTyp
         yield Text()
         what = say("card-decided-for", option=decision.option) if decision.option else say("card-decided-no")
         yield Text(f"  {decision.by} · {moment(decision.at)} · {what}")
+        if decision.output is not None:
+            yield Text(
+                f"  {say('card-told-output', output=brief(in_json(decision.output), card.card_id, output))}",
+                style="dim",
+            )
         if decision.reason:
             yield Text(f"  {one_line(decision.reason, 200)}", style="dim")
     if standing.state is CardState.OPEN:
         yield Text()
         yield from list(open_card(standing, output))[1:]
+
+
+def in_json(value: Json) -> str:
+    """Return a value in one line, letters of any script as they are."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def option_pairs(option: Option, card: DecisionCard, output: Output) -> list[Pair]:
@@ -154,6 +169,7 @@ def card_data(standing: CardStanding, output: Output) -> dict[str, Any]:
             for option in card.options
         ],
         "facts": to_data(card.facts),
+        "gives": to_data(card.gives),
         "who": list(standing.who),
         "deciders": list(standing.deciders),
         "deadline": standing.deadline.isoformat() if standing.deadline else None,

@@ -20,8 +20,8 @@ from contracts import (
 from governance.approvals import ApprovalGate, ApprovalGateway, ApprovalRule
 from governance.approvals.effect_cards import AGAIN, DO, HAPPENED, NOT_HAPPENED, NOTHING, STOP
 from governance.policies import Policy, PolicyBook
-from runtime.capabilities.port import Allowed, EffectRequest, Refused, Waiting
-from runtime.errors import EffectInDoubt, PermissionRefused, VersionConflict
+from runtime.capabilities.port import Allowed, EffectRequest, Refused, Told, Waiting
+from runtime.errors import EffectInDoubt, InvalidArguments, PermissionRefused, VersionConflict
 from runtime.ledger.port import NewEvent
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
@@ -283,6 +283,53 @@ async def test_a_person_says_whether_an_effect_happened(
     assert await gate.in_doubt(request) == Waiting(request.pending)
     await gateway.decide(card_of(request), person=SAM, approve=True, option=option)
     assert await gate.in_doubt(request) is happened
+
+
+async def test_a_person_who_knows_that_it_happened_may_tell_what_it_gave(
+    sqlite_store: SqlStore, gateway: ApprovalGateway, gate: ApprovalGate
+) -> None:
+    giving = replace(WAIVE, gives={"id": "string"})
+    request = await doubted(sqlite_store, gate, effect(spec=giving, gives={"count": "integer"}))
+    card_id, told = card_of(request), {"id": "W-7", "count": 3}
+    assert (await gateway.get(card_id)).card.gives == {"id": "string", "count": "integer"}
+
+    await gateway.decide(card_id, person=SAM, approve=True, option=HAPPENED, output=told)
+    assert await gate.in_doubt(request) == Told(told, SAM.id, card_id)
+
+
+async def test_of_cancelled_work_nobody_is_asked_what_it_gave(
+    sqlite_store: SqlStore, gateway: ApprovalGateway, gate: ApprovalGate
+) -> None:
+    giving = effect(spec=replace(WAIVE, gives={"id": "string"}), cancelled=True)
+    request = await doubted(sqlite_store, gate, giving)
+
+    assert (await gateway.get(card_of(request))).card.gives == {}
+
+
+@pytest.mark.parametrize(
+    ("option", "output", "why"),
+    [
+        (
+            HAPPENED,
+            {"count": 3},
+            "does not fit what the effect gives: `id` is missing. It gives: count, id",
+        ),
+        (HAPPENED, {"id": "W-7", "count": "three"}, "must be a whole number"),
+        (AGAIN, {"id": "W-7", "count": 3}, "takes no output with again"),
+        (None, {"id": "W-7", "count": 3}, "takes no output with a no"),
+    ],
+)
+async def test_an_output_that_does_not_fit_is_refused_and_nothing_is_decided(
+    sqlite_store: SqlStore, gateway: ApprovalGateway, gate: ApprovalGate, option: str | None, output: Any, why: str
+) -> None:
+    giving = replace(WAIVE, gives={"id": "string", "count": "integer"})
+    request = await doubted(sqlite_store, gate, effect(spec=giving))
+
+    with pytest.raises(InvalidArguments, match=why):
+        await gateway.decide(
+            card_of(request), person=SAM, approve=option is not None, option=option, output=output
+        )  # fmt: skip
+    assert (await gateway.get(card_of(request))).is_open
 
 
 async def test_each_answer_counts_for_one_doubt_only(
