@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -12,6 +12,7 @@ from runtime.capabilities.connections import (
     BridgeConnection,
     DuckdbConnection,
     HttpConnection,
+    McpConnection,
     Secret,
     SqliteConnection,
 )
@@ -21,7 +22,7 @@ from runtime.errors import PermissionRefused
 
 
 def connections_of(organisation: Organisation, secrets: Secrets | None = None) -> Iterator[Examined]:
-    """Yield what is found of every connection, without asking any service."""
+    """Yield what is found of every connection, without asking any service; of MCP servers only what is wrong."""
     for name, connection in organisation.connections.items():
         match connection:
             case DuckdbConnection(file=file, made_by=made_by) | SqliteConnection(file=file, made_by=made_by):
@@ -31,6 +32,9 @@ def connections_of(organisation: Organisation, secrets: Secrets | None = None) -
                 yield Examined(name, health, file if there else f"{file} is missing", mend)
             case HttpConnection():
                 yield from _service(name, connection, secrets or Secrets())
+            case McpConnection():
+                yield from _refused(name, connection.url, connection, secrets or Secrets())
+                yield from _secrets(name, connection.env, "the variable", secrets or Secrets())
             case BridgeConnection():
                 yield Examined(name, Health.NOTE, "carried out by bridges; `silicon cluster nodes` lists them")
             case _:
@@ -38,17 +42,25 @@ def connections_of(organisation: Organisation, secrets: Secrets | None = None) -
 
 
 def _service(name: str, connection: HttpConnection, secrets: Secrets) -> Iterator[Examined]:
-    broken = [*_address(name, connection), *_secrets(name, connection, secrets)]
+    broken = list(_refused(name, connection.base, connection, secrets))
     yield from broken
     if not broken:
         yield Examined(name, Health.GOOD, connection.base or "local service, started when it is needed")
 
 
-def _address(name: str, connection: HttpConnection) -> Iterator[Examined]:
-    host = urlsplit(connection.base or "").hostname or ""
+def _refused(
+    name: str, address: str | None, connection: HttpConnection | McpConnection, secrets: Secrets
+) -> Iterator[Examined]:
+    """Yield what stands against any call of a service or server at an address."""
+    yield from _address(name, address or "", connection)
+    yield from _secrets(name, connection.headers, "the header", secrets)
+
+
+def _address(name: str, address: str, connection: HttpConnection | McpConnection) -> Iterator[Examined]:
+    host = urlsplit(address).hostname or ""
     if connection.allow_private or not _is_private(host):
         return
-    what = f"{connection.base} is inside a private network or this machine; every call is refused"
+    what = f"{address} is inside a private network or this machine; every call is refused"
     yield Examined(name, Health.BROKEN, what, "Say `allow_private: true` for this connection if that is meant.")
 
 
@@ -61,11 +73,11 @@ def _is_private(host: str) -> bool:
     return not is_public(host)
 
 
-def _secrets(name: str, connection: HttpConnection, secrets: Secrets) -> Iterator[Examined]:
-    wanted = {value.secret: header for header, value in connection.headers.items() if isinstance(value, Secret)}
-    for secret, header in wanted.items():
+def _secrets(name: str, given: Mapping[str, str | Secret], what: str, secrets: Secrets) -> Iterator[Examined]:
+    wanted = {value.secret: key for key, value in given.items() if isinstance(value, Secret)}
+    for secret, key in wanted.items():
         try:
             secrets.get(secret)
         except PermissionRefused as error:
             _, mend = error.message.split(". ", 1)
-            yield Examined(name, Health.BROKEN, f"the secret {secret} for the header {header} is not set", mend)
+            yield Examined(name, Health.BROKEN, f"the secret {secret} for {what} {key} is not set", mend)

@@ -11,6 +11,7 @@ from cluster import driver_for
 from console.browser import opens_pages, slot_browser
 from console.doctor import examine
 from console.doctor_connections import connections_of
+from console.doctor_mcp import mcp_servers_of
 from console.folders import folder_of
 from console.resources import Resources
 from console.views import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
@@ -126,4 +127,7 @@ class Keeping:
         except SiliconError as error:
             return None, [Examined("organisation", Health.BROKEN, error.message, f"Run `silicon check {folder}`.")]
         good = Examined("organisation", Health.GOOD, f"{organisation.name} has no faults")
-        return organisation, [good, *connections_of(organisation)]
+        told = list(connections_of(organisation))
+        stopped = {each.name for each in told if each.health is Health.BROKEN}
+        servers = await mcp_servers_of(organisation, self._resources.settings.mcp, but=stopped)
+        return organisation, [good, *told, *servers]
