@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,9 @@ from runtime.capabilities.mcp.tool import McpCall, mcp_capabilities
 from runtime.capabilities.port import CallResult
 from runtime.capabilities.secrets import Secrets
 from runtime.settings import McpSettings
-from tests.fakes import mcp_server
+from tests.fakes import mcp_server, warm_mcp_server
 from tests.fakes.calls import a_call
 
-SERVER = Path(mcp_server.__file__)
 SETTINGS = McpSettings(timeout_s=60, start_s=60)
 PARAMETERS: dict[str, dict[str, Any]] = {
     "echo": {"text": "string"},
@@ -60,8 +59,8 @@ class Desk:
 class Address:
     """A server at an address, as a process of its own."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
-        self._command = [sys.executable, str(SERVER), str(folder), *options]
+    def __init__(self, command: Sequence[str], *options: str) -> None:
+        self._command = [*command, *options]
         self._process: subprocess.Popen[str] | None = None
         self.port = 0
         self.start()
@@ -93,8 +92,20 @@ class Address:
 Open = Callable[..., Desk]
 
 
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+    """Return the arguments of Python with which a server starts at once."""
+    link = str(tmp_path_factory.mktemp("warm") / "link")
+    process = subprocess.Popen(
+        [sys.executable, warm_mcp_server.__file__, link], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+    yield ["-S", "-E", "-c", warm_mcp_server.RELAY, link]
+    process.communicate()
+
+
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Open]:
+async def desk(tmp_path: Path, warm: list[str]) -> AsyncIterator[Open]:
     """Return what declares a connection, over stdio unless a `url` is given."""
     made: list[Desk] = []
 
@@ -102,7 +113,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Open]:
         settings = declared.pop("settings", SETTINGS)
         environment = declared.pop("environment", {})
         if "url" not in declared and "command" not in declared:
-            declared |= {"command": "python", "args": [str(SERVER), str(tmp_path), *options]}
+            declared |= {"command": "python", "args": [*warm, str(tmp_path), *options]}
         every = {name: {"effect": "read"} for name in mcp_server.SCHEMAS} if tools is None else tools
         full = {name: {"parameters": PARAMETERS.get(name, {}), **tool} for name, tool in every.items()}
         made.append(Desk(tmp_path, {"tools": full, **declared}, settings, environment))
@@ -114,12 +125,12 @@ async def desk(tmp_path: Path) -> AsyncIterator[Open]:
 
 
 @pytest.fixture
-def at_address(tmp_path: Path) -> Iterator[Callable[..., Address]]:
+def at_address(tmp_path: Path, warm: list[str]) -> Iterator[Callable[..., Address]]:
     """Return what starts a server at an address."""
     made: list[Address] = []
 
     def start(*options: str) -> Address:
-        made.append(Address(tmp_path, *options))
+        made.append(Address([sys.executable, *warm, str(tmp_path)], *options))
         return made[-1]
 
     yield start
