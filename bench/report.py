@@ -22,7 +22,7 @@ from typing import Any
 from rig import ROOT, machine
 
 BENCHES = ("durable_step", "fan_out", "many_executions", "resume", "bus", "sse", "tree", "cluster",
-           "large_organisation", "react", "cold_start")  # fmt: skip
+           "large_organisation", "react", "routing", "cold_start")  # fmt: skip
 QUICK: Mapping[str, Sequence[str]] = {
     "durable_step": ("--steps", "200", "--repeat", "1"),
     "fan_out": ("--branches", "200", "--repeat", "1"),
@@ -34,6 +34,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "tree": ("--runs", "3"),
     "large_organisation": ("--employees", "200", "--skills", "10", "--runs", "1"),
     "react": ("--tools", "100", "--repeat", "20"),
+    "routing": ("--set", "test"),
     "cold_start": ("--repeat", "1"),
 }
 INTRODUCTION = """\
@@ -213,6 +214,23 @@ def react(found: Mapping[str, Any]) -> str:
     return table(HELD, rows)
 
 
+def routing(found: Mapping[str, Any]) -> str:
+    sides = [found[name] for name in ("words", "words_and_meaning") if name in found]
+    groups = sides[0]["recall_at_5"]
+    rows: list[tuple[Any, ...]] = [
+        (f"recall@5, {group}" + (" (asked: ≥ 0.90)" if group == "test" else ""), sides[0]["queries"][group],
+         *(side["recall_at_5"][group] for side in sides))
+        for group in groups
+    ]  # fmt: skip
+    rows += [
+        ("tokens of the prompt saved (asked: ≥ 0.70)", "", *(side["fewer"] for side in sides)),
+        ("ms a query", "", *(side["query_ms"] for side in sides)),
+        ("s for the first query of a process", "", *(side["first_s"] for side in sides)),
+    ]
+    told = table(("what", "queries", "words alone", "words and meaning")[: 2 + len(sides)], rows)
+    return "\n\n".join([told, *([found["skipped"]] if "skipped" in found else [])])
+
+
 STARTS = {"silicon --help": 300, "silicon run, to the first event": 1_000}
 """Asked of each, ms."""
 
@@ -237,6 +255,7 @@ TITLES = {
     "cluster": "The queue of the cluster",
     "large_organisation": "A large organisation",
     "react": "Reasoning with tools",
+    "routing": "Choosing skills for a model",
     "cold_start": "Starts",
 }
 

@@ -7,8 +7,17 @@ from datetime import datetime
 from difflib import get_close_matches
 from zoneinfo import ZoneInfo
 
-from contracts import Json, Parameter, ValueType
+from contracts import Json, Parameter, PlanDefinition, ValueType
 from runtime.errors import InvalidArguments
+
+
+def passed_to(plan: PlanDefinition) -> dict[str, Parameter]:
+    """Return the parameters of a skill's plan as its callers see them: `at` and `day` follow from the moment."""
+    moments = {("at", ValueType.DATE_TIME), ("day", ValueType.DATE)}
+    return {
+        name: parameter.model_copy(update={"required": False}) if (name, parameter.type) in moments else parameter
+        for name, parameter in plan.parameters.items()
+    }
 
 
 def complete(

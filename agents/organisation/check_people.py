@@ -9,9 +9,11 @@ from agents.organisation.draft import Draft, Read
 from agents.organisation.fault import Fault
 from agents.organisation.org_file import ApprovalEntry, EmployeeEntry, OrgFile
 from agents.organisation.yaml_source import Path
+from agents.skills.reach import Reach
 from contracts import ApprovalMode, Tier
 from governance.access import Role
 from governance.approvals.rule import DEFAULT_RULE
+from runtime.settings.groups import SkillSettings
 
 
 def people_faults(draft: Draft, *, tree_depth: int) -> Iterator[Fault]:
@@ -47,8 +49,19 @@ def _employee_faults(draft: Draft, org: Read[OrgFile], tree_depth: int) -> Itera
         for number, name in enumerate(entry.can):
             if name not in draft.specs and name.partition(".")[0] not in draft.unread:
                 yield org.fault((*path, "can", number), f"There is no capability `{name}`.", nearest(name, draft.specs))
+        yield from _core_faults(draft, org, entry, path)
         if entry.workspace is not None:
             yield from _workspace_faults(draft, org, entry, path)
+
+
+def _core_faults(draft: Draft, org: Read[OrgFile], entry: EmployeeEntry, path: Path) -> Iterator[Fault]:
+    """Yield that an employee has more core skills than a prompt should always hold."""
+    headers = [draft.skills[name].header for name in dict.fromkeys(entry.skills) if name in draft.skills]
+    core = sum(header is not None and header.value.metadata.reach is Reach.CORE for header in headers)
+    most = SkillSettings().core_most
+    if core > most:
+        what = f"`{entry.id}` has {core} core skills, which are in every prompt of its model; {most} are the limit."
+        yield org.fault((*path, "skills"), what, "Make some of them `extended`.")
 
 
 def _workspace_faults(draft: Draft, org: Read[OrgFile], entry: EmployeeEntry, path: Path) -> Iterator[Fault]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from agents.cognition.sense.definition import SENSOR_VARIABLES, Raise, SensorDefinition
-from agents.organisation.check_skills import passed_to
+from agents.employee.parameters import passed_to
 from agents.organisation.declared import nearest
 from agents.organisation.draft import Draft, Read
 from agents.organisation.fault import Fault

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from agents.employee.parameters import passed_to
 from agents.organisation.check_options import options_faults
 from agents.organisation.declared import nearest
 from agents.organisation.draft import Draft, Read, SkillDraft
@@ -12,7 +13,7 @@ from agents.organisation.fault import Fault
 from agents.organisation.org_file import EmployeeEntry
 from agents.organisation.tree import Tree
 from agents.organisation.yaml_source import Path
-from contracts import Budget, Json, Parameter, PlanDefinition, Step, StepMode, Tier, ValueType
+from contracts import Budget, Json, Parameter, PlanDefinition, Step, StepMode, Tier
 from runtime.capabilities.port import CapabilitySpec
 from runtime.engine.certain import certain_steps_of
 from runtime.engine.check import check_plan
@@ -94,15 +95,6 @@ def _budget_faults(draft: Draft, skill: SkillDraft) -> Iterator[Fault]:
 def _plan_of(draft: Draft, skill: str) -> PlanDefinition | None:
     other = draft.skills.get(skill)
     return other.plan.value if other is not None and other.plan is not None else None
-
-
-def passed_to(plan: PlanDefinition) -> dict[str, Parameter]:
-    """Return the parameters of a skill's plan as its callers see them: `at` and `day` follow from the moment."""
-    moments = {("at", ValueType.DATE_TIME), ("day", ValueType.DATE)}
-    return {
-        name: parameter.model_copy(update={"required": False}) if (name, parameter.type) in moments else parameter
-        for name, parameter in plan.parameters.items()
-    }
 
 
 def gives_of(draft: Draft, step: Step, depth: int = 0) -> Mapping[str, Json] | None:

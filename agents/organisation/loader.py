@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agents.organisation.check_connections import connection_faults
 from agents.organisation.check_people import people_faults
+from agents.organisation.check_reach import reach_faults
 from agents.organisation.check_resources import resource_faults
 from agents.organisation.check_signals import signal_faults
 from agents.organisation.check_skills import skill_faults
@@ -158,6 +159,7 @@ def _report(draft: Draft, tree_depth: int | None) -> Report:
     faults += connection_faults(draft)
     faults += signal_faults(draft)
     faults += skill_faults(draft)
+    faults += reach_faults(draft)
     faults += slot_faults(draft)
     faults += resource_faults(draft)
     faults += value_faults(draft)
@@ -264,6 +266,8 @@ def _skill(draft: Draft, name: str) -> Skill | None:
         when_not_to_use=header.metadata.when_not_to_use,
         words=header.metadata.words,
         tier=header.metadata.tier,
+        reach=header.metadata.reach,
+        show_when=header.metadata.show_when,
         options=options.value if options else None,
         body=files.body,
     )

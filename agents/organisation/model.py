@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from agents.cognition.advise.options import OptionsFile
 from agents.cognition.sense.definition import SensorDefinition
 from agents.employee.ports import Isolation
+from agents.skills.reach import Reach
 from contracts import Budget, CapabilityName, MetricDefinition, Name, PlanDefinition, Text, Tier, Workspace
 from governance.access import People
 from governance.approvals.rule import ApprovalRule
@@ -57,6 +58,10 @@ class Skill:
     when_not_to_use: str = ""
     words: tuple[str, ...] = ()
     tier: Tier = Tier.COGNITIVE
+    reach: Reach = Reach.EXTENDED
+    """How readily a model is shown it."""
+    show_when: str = ""
+    """Condition over the goal, for the long tail."""
     options: OptionsFile | None = None
     """Choices of its decision, where it has one."""
     body: str = ""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from agents.organisation.model import Skill
 from contracts import Name
-from runtime.search.tokens import plain, stem
+from runtime.search.phrases import phrases_in, stems_of
+from runtime.search.tokens import has_unspaced, plain, stem
 
 _WORD = re.compile(r"[^\W_]+")
-_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _COMMON = frozenset((
     "about", "after", "also", "and", "are", "been", "before", "but", "does", "for", "from", "has", "have", "how",
     "into", "its", "just", "like", "many", "more", "most", "need", "only", "over", "some", "such", "than", "that",
@@ -67,43 +67,19 @@ def route(goal: str, skills: Iterable[Skill]) -> Route:
     A skill's `words` are words or phrases; those in Chinese are looked for anywhere in the text, others as whole words
     whatever their ending. `when_not_to_use` is for people and is not counted.
     """
-    text = plain(goal)
-    stems = _stems(text)
-    fits = sorted(
-        (_fit(skill, text, stems) for skill in skills), key=lambda fit: (-fit.score, -fit.situation, fit.skill)
-    )
+    fits = sorted((_fit(skill, goal) for skill in skills), key=lambda fit: (-fit.score, -fit.situation, fit.skill))
     best = [fit for fit in fits if fit.fits and fit.as_well_as(fits[0])]
     return Route(best[0].skill if len(best) == 1 else None, tuple(fits))
 
 
-def _fit(skill: Skill, text: str, stems: list[str]) -> Fit:
-    declared = _found(skill.words, text, stems)
-    known = {known for word in skill.words for known in _stems(plain(word))}
+def _fit(skill: Skill, goal: str) -> Fit:
+    declared = phrases_in(skill.words, goal)
+    known = {known for word in skill.words for known in stems_of(plain(word))}
     situation = [word for word in _WORD.findall(plain(skill.when_to_use)) if _tells(word) and stem(word) not in known]
-    more = _found(situation, text, stems)
+    more = phrases_in(situation, goal)
     return Fit(skill.name, len(declared), len(more), (*declared, *more))
-
-
-def _found(words: Iterable[str], text: str, stems: list[str]) -> list[str]:
-    """Return the words that stand in the text, each once whatever its ending."""
-    found: dict[str, str] = {}
-    for word in map(plain, words):
-        if word and _stands_in(word, text, stems):
-            found.setdefault(" ".join(_stems(word)), word)
-    return list(found.values())
 
 
 def _tells(word: str) -> bool:
     """Whether a word of a situation says something; Chinese has no spaces, so there only `words` count."""
-    return len(word) > 2 and word not in _COMMON and not _HAN.search(word)
-
-
-def _stands_in(word: str, text: str, stems: list[str]) -> bool:
-    if _HAN.search(word):
-        return word in text
-    wanted = _stems(word)
-    return bool(wanted) and any(stems[at : at + len(wanted)] == wanted for at in range(len(stems) - len(wanted) + 1))
-
-
-def _stems(text: str) -> list[str]:
-    return [stem(word) for word in _WORD.findall(text)]
+    return len(word) > 2 and word not in _COMMON and not has_unspaced(word)

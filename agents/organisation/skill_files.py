@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from agents.organisation.declared import Declared, one_or_more, seconds
+from agents.skills.reach import Reach
 from contracts import Money, Name, Tier
 
 
@@ -29,6 +30,10 @@ class SkillMetadata(Declared):
     """Words of a goal that lead here, separated by commas."""
     tier: Tier = Tier.COGNITIVE
     """Where its own steps belong."""
+    reach: Reach = Reach.EXTENDED
+    """How readily a model is shown it."""
+    show_when: str = ""
+    """Condition under which a model is shown a skill of the long tail."""
 
 
 class SkillHeader(Declared):

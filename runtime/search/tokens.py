@@ -47,6 +47,11 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold().strip()
 
 
+def has_unspaced(text: str) -> bool:
+    """Whether anything of a text is in a script that puts no spaces between words."""
+    return _UNSPACED.search(text) is not None
+
+
 def unspaced_share(text: str) -> float:
     """Return how much of a text is in scripts without spaces, a character there counted as a word; 0 to 1."""
     found = _RUN.findall(text)

@@ -337,6 +337,17 @@ class BlackboardSettings(Group):
     """Largest value, KiB; larger ones go by reference."""
 
 
+class SkillSettings(Group):
+    """Which of an employee's skills a model is shown."""
+
+    core_most: int = Field(default=10, ge=1)
+    """Skills of one employee that may be `core`, and so always shown."""
+    all_up_to: int = Field(default=10, ge=0)
+    """With so many core and extended skills or fewer, all of them are shown."""
+    extended_shown: int = Field(default=5, ge=1)
+    """Extended skills that are shown for a goal, those that fit best."""
+
+
 class ModelSettings(Group):
     """The model of each role; without one, everything declared still runs."""
 

