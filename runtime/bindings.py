@@ -218,7 +218,7 @@ def _why_missing(reference: Reference, roots: Mapping[str, Json]) -> str:
                 return f"`{so_far}` has {len(value)} items; there is no item {key} (counted from 0)."
         elif not isinstance(value, Mapping):
             return f"`{so_far}` has no fields; it is {_as_text(value)[:80]}."
-        elif key not in value and value.get(CONFIRMED_BY_PERSON) is True:
+        elif key not in value and value == {CONFIRMED_BY_PERSON: True}:
             return f"`{so_far}` has no field `{key}`: {ONLY_CONFIRMED}"
         elif key not in value:
             return f"`{so_far}` has no field `{key}`.{_offer(str(key), value)}"

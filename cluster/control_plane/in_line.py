@@ -33,10 +33,8 @@ def waits(connection: Connection, now: datetime, rules: Rules, executions: Colle
     """Return the orders of these executions that wait, as they stand in line, `MOST` of each execution."""
     names = ("line", "turn", "execution_id", "seq", "order_id", "since", "wants")
     queued = table.c.stage == int(Stage.QUEUED)
-    if (
-        connection.execute(select(table.c.seq).where(queued, table.c.execution_id.in_(executions)).limit(1)).first()
-        is None
-    ):
+    any_of_them = select(table.c.seq).where(queued, table.c.execution_id.in_(executions)).limit(1)
+    if connection.execute(any_of_them).first() is None:
         return []
     rows = sorted(tuple(row) for row in connection.execute(select(*(table.c[name] for name in names)).where(queued)))
     mine = _first_of_each([row for row in rows if row[2] in executions])

@@ -151,10 +151,13 @@ class Stewards:
 
     async def _let_go(self, order_id: OrderId, lease: Lease) -> None:
         try:
-            await erase_stale(self._board, order_id)
             await self._board.store.leases.release(lease)
         except LedgerError as error:
             _log.info("%s runs out by itself: %s", lease.name, error)
+        try:
+            await erase_stale(self._board, order_id)
+        except LedgerError as error:
+            _log.info("arguments of calls of %s stay for a day: %s", order_id, error)
 
 
 async def _end(tasks: list[asyncio.Task[None]]) -> None:

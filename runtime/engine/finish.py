@@ -207,7 +207,7 @@ def _require_form(step: Step, output: Json) -> None:
         raise OutputFaulty(f"Step {step.id} gave {type(output).__name__} where an object was due.", step=step.id)
     fault = output_fault(step.gives, output)
     if fault is not None:
-        why = f" Here {ONLY_CONFIRMED}" if output == {CONFIRMED_BY_PERSON: True} else ""
+        why = f" O{ONLY_CONFIRMED[1:]}" if output == {CONFIRMED_BY_PERSON: True} else ""
         raise OutputFaulty(f"The output of step {step.id} is not what its plan declares: {fault}{why}", step=step.id)
 
 

@@ -117,3 +117,22 @@ def test_an_execution_that_is_shown_tells_what_of_it_waits(capsys: pytest.Captur
 
     assert "○ desk/measure  等待槽位：前面还有 3 个" in capsys.readouterr().out
     assert timedelta(seconds=2) == PATIENCE
+
+
+@pytest.mark.anyio
+async def test_work_goes_on_where_the_queue_cannot_be_looked_at_and_the_log_says_why(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queued, "LOOK_S", 0.0)
+    application, looked = fake.FakeApplication(), asyncio.Event()
+
+    async def queued_orders(*executions: object) -> list[QueuedOrder]:
+        looked.set()
+        raise ValueError("a fault of the program")
+
+    monkeypatch.setattr(application, "queued_orders", queued_orders)
+    output, so_far = Output(say_in("en"), "en", as_json=False), await progress_so_far(application, EXECUTION)
+    async with asyncio.timeout(30), progress_shown(application, output, lambda event: None, so_far):
+        await looked.wait()
+
+    assert "what is waited for could not be looked at" in caplog.text

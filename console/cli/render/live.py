@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -21,6 +22,8 @@ from console.progress import LiveOrder, LiveStep, Progress
 from console.views import StepState
 from contracts import Event, ExecutionId, OrderState
 from runtime.texts import Say
+
+_log = logging.getLogger(__name__)
 
 
 class Picture:
@@ -120,7 +123,9 @@ async def _waits_watched(
         yield
     finally:
         looking.cancel()
-        await asyncio.gather(looking, return_exceptions=True)
+        (ended,) = await asyncio.gather(looking, return_exceptions=True)
+        if isinstance(ended, Exception):  # the work itself is not the worse for it
+            _log.warning("what is waited for could not be looked at", exc_info=ended)
 
 
 def _in_lines(progress: Progress, output: Output, also: Watch) -> Watch:

@@ -211,6 +211,18 @@ async def test_without_it_a_step_that_reads_it_says_that_nobody_told(sqlite_stor
     assert world.tools["note"].calls == []
 
 
+async def test_whoever_had_another_pay_is_told_the_same_where_it_declares_what_it_expects(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    world = World(sqlite_store, clock, paying({"receipt": 7}))
+    order = world.order({**PAY, "by": "cashier", "gives": {"receipt": "integer"}})
+    world.gate.decide(await doubted(world, order), True)
+
+    report = await world.run(order)
+    assert report.error is not None and report.error.code == "OUTPUT_FAULTY"
+    assert "`receipt` is missing. Of this effect is only known that it happened" in report.error.message
+
+
 @pytest.mark.parametrize("effect", [Effect.READ, Effect.IDEMPOTENT])
 async def test_after_a_crash_what_may_run_again_does(sqlite_store: SqlStore, clock: HandClock, effect: Effect) -> None:
     tool = paying({"n": 1}, effect=effect)
