@@ -9,6 +9,7 @@ from typing import Any
 from contracts import Json
 from runtime.canonical import clean, clean_text
 from runtime.model.answers.raw import Raw, RawCall
+from runtime.model.answers.thoughts import apart
 from runtime.model.port import ModelRequest
 from runtime.model.profile import Calling, Profile
 from runtime.model.requests.action import (
@@ -54,12 +55,12 @@ class Built:
         """Return an answer with the action that it is as a call or as words; any other stays as it is."""
         if self.calling is Calling.NATIVE or raw.calls or not self._offer.tools:
             return raw
-        action = read_action(raw.content)
+        words, thought = apart(raw.content)
+        action = read_action(words)
         if action is None:
             return raw
-        if action.tool is None:
-            return replace(raw, content=action.words)
-        return replace(raw, content="", calls=(RawCall("", action.tool, action.arguments),))
+        raw = replace(raw, content=action.words, reasoning=raw.reasoning or thought)
+        return raw if action.tool is None else replace(raw, calls=(RawCall("", action.tool, action.arguments),))
 
     def restore(self, tool: str, arguments: Mapping[str, Json]) -> dict[str, Json]:
         """Return the arguments of a call as the tool's own schema has them; those of an unknown tool as they are."""

@@ -156,6 +156,8 @@ def test_an_action_is_read_as_the_call_that_it_is(profile: Profile) -> None:
     assert one.read(Raw('{"tool": "desk_find", "arguments": {}}')).calls == (RawCall("", "desk_find", "{}"),)
     assert one.read(Raw('{"tool": "none", "words": "It rains."}')) == Raw("It rains.")
     assert one.read(Raw("It rains.")) == Raw("It rains.")
+    thought = one.read(Raw('<think>Hm.</think>{"tool": "look", "arguments": {}}'))
+    assert (thought.calls, thought.reasoning) == ((RawCall("", "look", "{}"),), "Hm.")
     assert built(FULL).read(Raw('{"tool": "look", "arguments": {}}')).calls == ()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from random import Random
 from typing import Any
@@ -13,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from runtime.model.requests.errors import UnusableSchema
 from runtime.model.requests.schemas import Normalised, normalise
-from tests.runtime.model.requests.wild import VALUES, nearly, schemas
+from tests.runtime.model.requests.wild import VALUES, garbage, nearly, schemas
 
 slow = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NODE = {"type": "object", "properties": {"v": {"type": "string"}, "next": {"$ref": "#/$defs/N"}}, "required": ["v"]}
@@ -58,6 +59,18 @@ def test_a_schema_is_unusable_only_when_no_object_fits_it(schema: Any, seed: int
             real, chance = Draft202012Validator(schema), Random(seed)
             values = [*VALUES, *(nearly(schema, chance) for _ in range(20))]
             assert not any(real.is_valid(value) for value in values if isinstance(value, dict))
+
+
+@slow
+@given(st.dictionaries(st.sampled_from(["a", "b"]), garbage), st.booleans())
+def test_whatever_stands_where_a_schema_is_due_is_read_or_refused(properties: Any, strict: bool) -> None:
+    for schema in (obj(**properties), {"type": "dict", **properties}, properties.get("a")):
+        try:
+            result = of(schema, strict=strict)
+        except UnusableSchema:
+            continue
+        assert json.dumps(result.schema, allow_nan=False).encode()
+        assert result.restore({"a": None, "b": [{"a": None}]}) is not None
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,19 @@ schemas = st.builds(
 """Valid JSON Schemas of draft 2020-12, most of them of an object."""
 
 
+_words = st.sampled_from([*sorted(_LIMITS), "properties", "items", "anyOf", "allOf", "oneOf", "not", "if", "$defs",
+                          "definitions", "nullable", "dependencies", "additionalItems", "patternProperties", "$id",
+                          "additionalProperties", "prefixItems", "$anchor", "example",
+                          "examples", "x-more"])  # fmt: skip
+_told = st.sampled_from(["dict", "int?", "List[str]", "a | b", "[(<", "#/$defs/a", "#a", "#/properties/a/0", "", "("])
+garbage = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | _told,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_words | _names, inner, max_size=4),
+    max_leaves=15,
+)
+"""JSON in which the words of schemas stand anywhere."""
+
+
 def nearly(schema: Any, chance: Random, whole: Any = None, deep: int = 0) -> Any:
     """Return a value that was made after the schema, and may or may not fit it."""
     whole = schema if whole is None else whole
