@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from agents.cognition import attribute_spec
 from agents.cognition.advise import capability as advise_capability
 from agents.employee.report import capability as report_capability
+from agents.skills import reading
 from memory import metric_capability
 from runtime.capabilities.builtin import builtin_specs
 from runtime.capabilities.port import CapabilitySpec
@@ -20,5 +21,6 @@ def all_builtin_specs() -> Mapping[str, CapabilitySpec]:
         metric_capability.SPEC,
         attribute_spec.SPEC,
         report_capability.SPEC,
+        reading.SPEC,
     ]
     return {spec.name: spec for spec in specs}

@@ -15,6 +15,7 @@ from agents.cognition.reason_capability import AttributeCapability
 from agents.cognition.sense import Sensors
 from agents.employee.report.capability import ReportCapability
 from agents.organisation import Organisation, read_rules
+from agents.skills.reading import ReadSkill
 from agents.workforce import InlineWorkforce
 from cluster import Bridge, ControlPlane, Engines, Gateway, driver_for, open_control_plane, this_node
 from console.browser import SlotBrowser, slot_browser
@@ -109,6 +110,7 @@ class Wired:
                 ),
                 ReportCapability(say_in),
                 MetricCapability(self.metrics),
+                ReadSkill({name: skill.files for name, skill in self.organisation.skills.items() if skill.files}),
             ]
         )
 

@@ -146,7 +146,7 @@ def _tier_faults(draft: Draft, plan: Read[PlanDefinition], step: Step, path: Pat
                 what = f"`{step.id}` {does}; an execution skill runs in a slot and does not."
                 yield plan.fault((*path, named), what, "Let a cognitive skill do that, and call this one.")
     for place, spec in _called(draft, step):
-        if step.by is not None or spec.tier is tier:
+        if step.by is not None or spec.tier is tier or spec.any_tier:
             continue
         if tier is Tier.COGNITIVE:
             yield plan.fault(

@@ -46,6 +46,8 @@ class SkillDraft:
     options: dict[str, Read[OptionsFile]] = field(default_factory=dict)
     """By file name."""
     body: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+    """Texts that a model may read, by path in the folder, where it follows the skill without a plan."""
 
 
 @dataclass

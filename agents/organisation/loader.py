@@ -270,4 +270,5 @@ def _skill(draft: Draft, name: str) -> Skill | None:
         show_when=header.metadata.show_when,
         options=options.value if options else None,
         body=files.body,
+        files=files.files,
     )

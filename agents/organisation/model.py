@@ -66,6 +66,8 @@ class Skill:
     """Choices of its decision, where it has one."""
     body: str = ""
     """The instructions below the frontmatter, for people and models."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Texts that a model may read, by path in the folder, where it follows the skill without a plan of its own."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from agents.organisation.declared import nearest, read_as
 from agents.organisation.draft import Draft, Read, SkillDraft
 from agents.organisation.fault import Fault
 from agents.organisation.files import FileRefused, fault_of, text_of_file
+from agents.organisation.foreign import ForeignHeader, give_plan, is_foreign, read_front_matter
 from agents.organisation.skill_files import SkillHeader, plan_fields
 from agents.organisation.yaml_source import Path, YamlSource, read_yaml
 from contracts import PlanDefinition
@@ -25,8 +26,12 @@ _STEP_ID = re.compile(r"(?:Two steps have the id |^)`?([a-z][a-z0-9_]*)`?(?:;| i
 def read_skill(name: str, draft: Draft) -> SkillDraft:
     """Return what can be read of one skill; faults go to the draft."""
     skill = SkillDraft(name)
-    _read_header(skill, draft)
-    _read_plan(skill, draft)
+    if is_foreign(name, draft.files.names()):
+        _read_header(skill, draft, foreign=True)
+        give_plan(skill, draft)
+    else:
+        _read_header(skill, draft, foreign=False)
+        _read_plan(skill, draft)
     return skill
 
 
@@ -39,7 +44,7 @@ def _text(draft: Draft, name: str, hint: str) -> str | None:
         return None
 
 
-def _read_header(skill: SkillDraft, draft: Draft) -> None:
+def _read_header(skill: SkillDraft, draft: Draft, *, foreign: bool) -> None:
     path = f"skills/{skill.name}/SKILL.md"
     text = _text(draft, path, "It says what the skill is for: frontmatter with name, description and metadata.")
     if text is None:
@@ -55,14 +60,19 @@ def _read_header(skill: SkillDraft, draft: Draft) -> None:
             )
         )
         return
-    source = read_yaml(path, match[1], first_line=2)
-    header = read_as(SkillHeader, source, source.value)
+    source = read_front_matter(path, match[1]) if foreign else read_yaml(path, match[1], first_line=2)
+    header = _foreign_header(source) if foreign else read_as(SkillHeader, source, source.value)
     draft.faults += source.faults
     if header is None:
         return
     skill.header, skill.body = Read(header, source), match[2].strip()
     if header.name != skill.name:
         draft.faults.append(source.fault(("name",), f"The skill in the folder {skill.name} must have that name."))
+
+
+def _foreign_header(source: YamlSource) -> SkillHeader | None:
+    header = read_as(ForeignHeader, source, source.value)
+    return header.as_header() if header is not None else None
 
 
 def _read_plan(skill: SkillDraft, draft: Draft) -> None:

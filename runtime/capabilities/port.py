@@ -32,6 +32,8 @@ class CapabilitySpec:
     """Field → type name or JSON Schema of the output object."""
     effect: Effect = Effect.READ
     tier: Tier = Tier.EXECUTION
+    any_tier: bool = False
+    """Whether skills of the other tier may call it too: it needs no slot, and tells only what the order came with."""
     policy: str | None = None
     """The approval rule of the organisation it falls under; absent means the default one."""
     labels: tuple[str, ...] = ()
