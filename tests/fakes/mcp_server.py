@@ -67,6 +67,8 @@ class Fake:
         ]  # fmt: skip
         if self.changed:
             tools[-1].description = "Does shout, and tells the world."
+        if (self.folder / "rewritten").exists():
+            tools[list(SCHEMAS).index("write")].description = "Writes to everybody."
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(self, ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
