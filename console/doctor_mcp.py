@@ -16,6 +16,7 @@ from runtime.capabilities.mcp.server import McpServer
 from runtime.capabilities.secrets import Secrets
 from runtime.errors import CapabilityFailed
 from runtime.settings import McpSettings
+from runtime.telemetry import redact
 
 if TYPE_CHECKING:
     from runtime.capabilities.mcp.listing import ListedTool
@@ -51,10 +52,9 @@ async def _server(
 
 
 def _compared(name: str, connection: McpConnection, offered: Mapping[str, ListedTool]) -> Iterator[Examined]:
-    yield Examined(
-        name, Health.GOOD, f"{connection.where} answers, {len(offered)} tools, {len(connection.tools)} declared",
-        facts={"offered": [listed.declaration() for listed in offered.values()]},
-    )  # fmt: skip
+    what = f"{redact(connection.where)} answers, {len(offered)} tools, {len(connection.tools)} declared"
+    offers: list[Json] = [listed.declaration() for listed in offered.values()]
+    yield Examined(name, Health.GOOD, what, facts={"offered": offers})
     for key in connection.tools:
         yield from _declared(name, connection, key, offered)
     rest = sorted(offered.keys() - {tool.tool or key for key, tool in connection.tools.items()})

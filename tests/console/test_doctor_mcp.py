@@ -43,7 +43,7 @@ async def test_each_tool_that_is_not_as_declared_is_named(tmp_path: Path) -> Non
     ]  # fmt: skip
     assert f"it changed: declared is sha256 {SHA}" in found[1].what
     assert found[2].what == "the server offers no tool wish"
-    assert "also offers about, broken" in found[3].what and "echo" not in found[3].what
+    assert "also offers about, ask, broken" in found[3].what and "echo" not in found[3].what
 
 
 async def test_what_is_told_of_a_tool_can_be_declared_once_its_effect_is_filled_in(tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ NONE: dict[str, Any] = {"type": "object", "properties": {}}
 DAY = {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]}
 SCHEMAS = {
     "echo": TEXT, "write": LINE, "large": SIZE, "broken": SIZE, "things": NONE, "slow": TEXT, "fail": TEXT,
-    "raises": TEXT, "about": NONE, "day": NONE, "text_day": NONE, "change": NONE, "end": NONE, "shout": TEXT,
+    "raises": TEXT, "about": NONE, "day": NONE, "text_day": NONE, "change": NONE, "end": NONE, "ask": NONE,
+    "wrong_day": NONE, "shout": TEXT,
 }  # fmt: skip
 
 
@@ -61,7 +62,7 @@ class Fake:
             types.Tool(
                 name=name, description=f"Does {name}.", input_schema=schema,
                 annotations=harmless if name == "write" else None,  # which is a lie
-                output_schema=DAY if name == "day" else None,
+                output_schema=DAY if name in ("day", "wrong_day") else None,
             )
             for name, schema in SCHEMAS.items()
         ]  # fmt: skip
@@ -78,7 +79,7 @@ class Fake:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
         meta = dict(params.meta or {})
         answer = await do(ctx, dict(params.arguments or {}), meta)
-        return answer if isinstance(answer, types.CallToolResult) else text(answer)
+        return text(answer) if isinstance(answer, str) else answer
 
     async def do_echo(self, ctx: Any, given: dict[str, Any], meta: dict[str, Any]) -> str:
         return str(given["text"])
@@ -134,7 +135,7 @@ class Fake:
         return types.CallToolResult(content=[types.TextContent(text=given["text"])], is_error=True)
 
     async def do_raises(self, ctx: Any, given: dict[str, Any], meta: dict[str, Any]) -> str:
-        raise MCPError(-32_050, given["text"])
+        raise MCPError(-32_000, given["text"])
 
     async def do_about(self, ctx: Any, given: dict[str, Any], meta: dict[str, Any]) -> str:
         return json.dumps({"environment": dict(os.environ), "folder": str(Path.cwd())})
@@ -143,6 +144,16 @@ class Fake:
         return types.CallToolResult(
             content=[types.TextContent(text='{"day": "Friday"}')], structured_content={"day": "Friday"}
         )
+
+    async def do_wrong_day(self, ctx: Any, given: dict[str, Any], meta: dict[str, Any]) -> types.CallToolResult:
+        return types.CallToolResult(content=[], structured_content={"day": 5})
+
+    async def do_ask(self, ctx: Any, given: dict[str, Any], meta: dict[str, Any]) -> Any:
+        """Ask the person at the other end, as each generation does."""
+        params = types.ElicitRequestFormParams(message="Who?", requested_schema={"type": "object", "properties": {}})
+        if ctx.protocol_version >= "2026":
+            return types.InputRequiredResult(input_requests={"who": types.ElicitRequest(params=params)})
+        return str(await ctx.session.elicit_form("Who?", {"type": "object", "properties": {}}))
 
     async def do_text_day(self, ctx: Any, given: dict[str, Any], meta: dict[str, Any]) -> str:
         return '{"day": "Friday"}'

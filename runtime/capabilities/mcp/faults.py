@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
+from mcp_types import CONNECTION_CLOSED, HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 
 from runtime.canonical import clean
 from runtime.errors import BusinessRefusal, CapabilityFailed, InvalidArguments, NetworkFault
 
 _SHOWN = 300
+_CUT = ("Connection closed", "SSE stream ended", "SSE stream failed")
+"""How the SDK begins its own errors of this code; servers use the code for errors of theirs."""
+
+
+def is_cut(error: MCPError) -> bool:
+    """Whether the SDK says that the answer was lost with its connection."""
+    return error.code == CONNECTION_CLOSED and error.message.startswith(_CUT)
 
 
 def refusal(name: str, error: MCPError) -> CapabilityFailed:
-    """Return what a JSON-RPC error of the server means. The first two say that the call was not even begun."""
+    """Return what a JSON-RPC error of the server means. Some say that the call was not even begun."""
     told = f"The MCP server of connection {name} said: {bounded(error)}"
     code = error.code
     if code == INVALID_PARAMS:
         return InvalidArguments(told, connection=name, rpc_code=code, happened="no")
     if code == METHOD_NOT_FOUND:
         return CapabilityFailed(told, connection=name, rpc_code=code, happened="no")
+    if code == HEADER_MISMATCH:  # the tool is listed otherwise by now: trying again lists it anew
+        return NetworkFault(told, connection=name, rpc_code=code, happened="no")
     if code == INTERNAL_ERROR:
         return NetworkFault(told, connection=name, rpc_code=code)
     return BusinessRefusal(told, connection=name, rpc_code=code)

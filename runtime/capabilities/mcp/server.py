@@ -16,7 +16,7 @@ from runtime.capabilities.errors import NotInstalled, ToolChanged, ToolMissing
 from runtime.capabilities.local_service import passed_on
 from runtime.capabilities.mcp.exchange import Exchange, SessionLost
 from runtime.capabilities.secrets import Secrets
-from runtime.errors import CapabilityFailed
+from runtime.errors import CapabilityFailed, NetworkFault
 from runtime.settings import McpSettings
 
 if TYPE_CHECKING:
@@ -69,9 +69,16 @@ class McpServer:
         """Return what the server offers now, by its own names; raise CapabilityFailed when it cannot be asked."""
         session = await self._current()
         try:
-            return await session.tools(fresh=True)
+            async with asyncio.timeout(self._settings.timeout_s):
+                return await session.tools(fresh=True)
         except SessionLost as lost:
             raise _told(lost.fault, Exchange()) from None
+        except TimeoutError:
+            raise NetworkFault(
+                f"The MCP server of connection {self.name} did not list its tools within {self._settings.timeout_s:g} "
+                "s. Look at it, or raise the setting mcp.timeout_s.",
+                connection=self.name, happened="no",
+            ) from None  # fmt: skip
 
     async def call(
         self, name: str, tool: McpTool, arguments: Mapping[str, Json], key: str
@@ -106,7 +113,7 @@ class McpServer:
             await asyncio.wait({self._opening})
         for session in (*self._retired, *([self._session] if self._session is not None else ())):
             await session.close()
-        self._session = None
+        self._session, self._retired = None, []
 
     def _same(self, name: str, tool: McpTool, offered: Mapping[str, ListedTool]) -> ListedTool:
         """Return the tool as it is now; refuse one that is not the declared version."""

@@ -12,22 +12,25 @@ from typing import Any, TypeVar, cast
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    CONNECTION_CLOSED,
+    HEADER_MISMATCH,
+    CallToolRequest,
+    CallToolRequestParams,
     CallToolResult,
     Implementation,
+    InputRequiredResult,
     RequestParamsMeta,
     ServerNotification,
     ToolListChangedNotification,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from contracts import Json
 from runtime.canonical import clean
 from runtime.capabilities.mcp.exchange import EXCHANGE, Exchange, SessionLost
-from runtime.capabilities.mcp.faults import bounded, faults_in, innermost, refusal
+from runtime.capabilities.mcp.faults import bounded, faults_in, innermost, is_cut, refusal
 from runtime.capabilities.mcp.listing import ListedTool
-from runtime.errors import CapabilityFailed, NetworkFault
+from runtime.errors import BusinessRefusal, CapabilityFailed, NetworkFault
 
 _log = logging.getLogger(__name__)
 _KEY = "silicon-org/idempotency-key"
@@ -35,6 +38,7 @@ _KEY = "silicon-org/idempotency-key"
 _CLOSE_S = 15.0
 _MOST_PAGES = 100
 _SHOWN = 300
+_ANSWER: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(CallToolResult | InputRequiredResult)
 Transport = AbstractAsyncContextManager[Any]
 Got = TypeVar("Got")
 
@@ -51,6 +55,7 @@ class Session:
         self._calls = 0
         self._ended: asyncio.Future[CapabilityFailed] | None = None
         self._tools: dict[str, ListedTool] | None = None
+        self._changes = 0
         self._told_of_changes = False
         self.lost: CapabilityFailed | None = None
         """Why it is of no more use."""
@@ -111,9 +116,12 @@ class Session:
         What was listed is used again, until the server says that it changed; unless it must be `fresh`, or the server
         would not say so.
         """
-        if self._tools is None or fresh or not self._told_of_changes:
-            self._tools = await self._within(self._list(), Exchange())
-        return self._tools
+        if self._tools is not None and self._told_of_changes and not fresh:
+            return self._tools
+        before = self._changes
+        listed = await self._within(self._list(), Exchange())
+        self._tools = listed if self._changes == before else None
+        return listed
 
     async def call(self, tool: str, arguments: Mapping[str, Json], key: str, exchange: Exchange) -> CallToolResult:
         """Return what the tool gave.
@@ -122,8 +130,26 @@ class Session:
             SessionLost: see there; `exchange` tells whether the server can have acted.
             CapabilityFailed: the server refused it, or answered with what cannot be read.
         """
+        session = self._live().session
         meta = cast(RequestParamsMeta, {_KEY: key})
-        return await self._within(self._live().call_tool(tool, dict(arguments), meta=meta), exchange)
+        asked = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(arguments), _meta=meta))
+        answer = await self._within(session.send_request(asked, _ANSWER), exchange)  # `call_tool` may send several
+        if isinstance(answer, InputRequiredResult):
+            raise BusinessRefusal(
+                f"The MCP server of connection {self._name} asks back instead of answering; it cannot ask anybody.",
+                connection=self._name,
+            )  # fmt: skip
+        if not answer.is_error:
+            await self._validated(tool, answer)
+        return answer
+
+    async def _validated(self, tool: str, answer: CallToolResult) -> None:
+        """Hold an answer against the tool's own schema; whatever comes of that says nothing about the call."""
+        try:
+            await self._within(self._live().session.validate_tool_result(tool, answer), Exchange())
+        except CapabilityFailed as error:
+            error.facts.pop("happened", None)
+            raise
 
     async def _within(self, asked: Awaitable[Got], exchange: Exchange) -> Got:
         token = EXCHANGE.set(exchange)
@@ -205,14 +231,19 @@ class Session:
             return
         with contextlib.suppress(MCPError, RuntimeError, TimeoutError):  # it does not offer that, or no longer
             async with client.listen(tools_list_changed=True) as changes:
-                self._tools, self._told_of_changes = None, True
+                self._forget_tools()
+                self._told_of_changes = True
                 async for _ in changes:
-                    self._tools = None
+                    self._forget_tools()
         self._told_of_changes = False
+
+    def _forget_tools(self) -> None:
+        self._tools = None
+        self._changes += 1
 
     async def _notified(self, message: ServerNotification | Exception) -> None:
         if isinstance(message, ToolListChangedNotification):
-            self._tools = None
+            self._forget_tools()
         elif isinstance(message, Exception):
             _log.info("mcp server sent what is no message", extra={"connection": self._name}, exc_info=message)
 
@@ -226,8 +257,10 @@ class Session:
         if exchange.fault is not None:
             lost = isinstance(exchange.fault, NetworkFault) and "status" not in exchange.fault.facts
             return SessionLost(exchange.fault) if lost else exchange.fault
-        if error.code == CONNECTION_CLOSED:
+        if is_cut(error):
             return SessionLost(await self._why_closed(error))
+        if error.code == HEADER_MISMATCH:  # what was listed is no longer so
+            self._forget_tools()
         return refusal(self._name, error)
 
     async def _why_closed(self, error: MCPError) -> CapabilityFailed:

@@ -118,6 +118,21 @@ async def test_a_refusal_by_the_protocol_says_who_can_help(desk: Open) -> None:
     assert not surely_not(raised.value.facts)
 
 
+@pytest.mark.parametrize("options", [(), ("--old",)])
+async def test_a_server_that_asks_back_is_told_that_nobody_is_asked(desk: Open, options: tuple[str, ...]) -> None:
+    with pytest.raises(BusinessRefusal, match=r"asks back|not supported") as raised:
+        await desk(*options).call("ask")
+
+    assert not surely_not(raised.value.facts)
+
+
+async def test_an_answer_that_breaks_the_tools_own_schema_is_an_error_and_the_call_was_made(desk: Open) -> None:
+    with pytest.raises(CapabilityFailed, match="does not fit its own declaration") as raised:
+        await desk().call("wrong_day")
+
+    assert not surely_not(raised.value.facts)
+
+
 async def test_pictures_and_resources_become_files_and_links_stay_links(desk: Open) -> None:
     result = await desk().call("things")
 
