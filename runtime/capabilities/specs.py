@@ -144,7 +144,7 @@ def _tool_spec(server: str, connection: McpConnection, name: str, settings: McpS
         effect=tool.effect,
         tier=Tier.EXECUTION,
         policy=tool.policy,
-        timeout_s=tool.limit_s or settings.timeout_s,
+        timeout_s=(tool.limit_s or settings.timeout_s) + settings.start_s + 5,
         every_call=tool.every_call,
         costs=_costs(tool.price or connection.price),
         declaration={"server": connection.where, "tool": tool.tool or name, "sha256": tool.sha256},

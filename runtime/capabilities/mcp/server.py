@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from contracts import Effect, Json
 from runtime.capabilities.connections import McpConnection, McpTool, Secret
@@ -16,7 +16,7 @@ from runtime.capabilities.errors import NotInstalled, ToolChanged, ToolMissing
 from runtime.capabilities.local_service import passed_on
 from runtime.capabilities.mcp.exchange import Exchange, SessionLost
 from runtime.capabilities.secrets import Secrets
-from runtime.errors import CapabilityFailed, NetworkFault
+from runtime.errors import CapabilityFailed, CapabilityTimeout, NetworkFault
 from runtime.settings import McpSettings
 
 if TYPE_CHECKING:
@@ -26,8 +26,19 @@ if TYPE_CHECKING:
     from runtime.capabilities.mcp.session import Session, Transport
 
 _log = logging.getLogger(__name__)
+Fault = TypeVar("Fault", bound=CapabilityFailed)
 _AGAIN = (Effect.READ, Effect.IDEMPOTENT)
 """Effects of calls that may run twice."""
+
+
+class Asked(NamedTuple):
+    """One call of a declared tool."""
+
+    name: str
+    """What the tool is called here."""
+    tool: McpTool
+    arguments: Mapping[str, Json]
+    key: str
 
 
 class _Sdk(NamedTuple):
@@ -80,9 +91,7 @@ class McpServer:
                 connection=self.name, happened="no",
             ) from None  # fmt: skip
 
-    async def call(
-        self, name: str, tool: McpTool, arguments: Mapping[str, Json], key: str
-    ) -> tuple[CallToolResult, dict[str, Json]]:
+    async def call(self, asked: Asked) -> tuple[CallToolResult, dict[str, Json]]:
         """Return what a tool gave, and what is known of the server and the tool.
 
         Raises:
@@ -92,15 +101,16 @@ class McpServer:
         for again in (False, True):
             exchange = Exchange()
             try:
-                listed = self._same(name, tool, await session.tools(fresh=tool.effect.needs_gate))
-                known = {**session.facts, "tool": listed.name, "tool_sha256": listed.sha256}
-                return await session.call(listed.name, arguments, key, exchange), known
+                async with asyncio.timeout(asked.tool.limit_s or self._settings.timeout_s):
+                    return await self._called(session, asked, exchange)
             except CapabilityFailed as error:
                 if not exchange.began:
                     error.facts["happened"] = "no"
                 raise
+            except TimeoutError:
+                raise self._too_slow(asked, exchange) from None
             except SessionLost as lost:
-                safe = not exchange.began or exchange.expired or tool.effect in _AGAIN
+                safe = not exchange.began or exchange.expired or asked.tool.effect in _AGAIN
                 if again or not safe:
                     raise _told(lost.fault, exchange) from None
             session = await self._current()
@@ -114,6 +124,25 @@ class McpServer:
         for session in (*self._retired, *([self._session] if self._session is not None else ())):
             await session.close()
         self._session, self._retired = None, []
+
+    async def _called(
+        self, session: Session, asked: Asked, exchange: Exchange
+    ) -> tuple[CallToolResult, dict[str, Json]]:
+        offered = await session.tools(fresh=asked.tool.effect.needs_gate)
+        listed = self._same(asked.name, asked.tool, offered)
+        known = {**session.facts, "tool": listed.name, "tool_sha256": listed.sha256}
+        return await session.call(listed.name, asked.arguments, asked.key, exchange), known
+
+    def _too_slow(self, asked: Asked, exchange: Exchange) -> CapabilityTimeout:
+        limit_s = asked.tool.limit_s or self._settings.timeout_s
+        return _told(
+            CapabilityTimeout(
+                f"{self.name}.{asked.name} took longer than {limit_s:g} s and was told to stop. Give it less to do, or "
+                "more time (`limit_s` of the tool, or the setting mcp.timeout_s).",
+                connection=self.name, timeout_s=limit_s,
+            ),
+            exchange,
+        )  # fmt: skip
 
     def _same(self, name: str, tool: McpTool, offered: Mapping[str, ListedTool]) -> ListedTool:
         """Return the tool as it is now; refuse one that is not the declared version."""
@@ -199,7 +228,7 @@ def _sdk(name: str) -> _Sdk:
     return _Sdk(Session, http_transport, StdioTransport)
 
 
-def _told(fault: CapabilityFailed, exchange: Exchange) -> CapabilityFailed:
+def _told(fault: Fault, exchange: Exchange) -> Fault:
     """Return a fault of the session as one of this call: others that wait get one of their own."""
     facts = {name: value for name, value in fault.facts.items() if name != "happened"}
     if not exchange.began or exchange.expired:

@@ -106,6 +106,7 @@ class StdioTransport:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_END_S):
                 await self._process.wait()
+                await asyncio.wait({self._tasks[1]})  # all that it said has been heard
         code = self._process.returncode
         how = "closed its output" if code is None else f"ended (exit code {code})"
         said = self._last_line()

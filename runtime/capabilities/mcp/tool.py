@@ -9,7 +9,7 @@ from contracts import EvidenceItem, EvidenceKind, Json
 from runtime.canonical import sha256
 from runtime.capabilities.connections import McpConnection, McpTool
 from runtime.capabilities.mcp.result import describe, fault_in, files_of, output_of
-from runtime.capabilities.mcp.server import McpServer
+from runtime.capabilities.mcp.server import Asked, McpServer
 from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec
 from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.specs import mcp_specs
@@ -28,7 +28,7 @@ class McpCall:
         """Call the tool with the step's idempotency key in `_meta`, and return what it gave."""
         name = self.spec.name
         given = {key: value for key, value in arguments.items() if not self._is_left_out(key, value)}
-        answer, known = await self._server.call(name.partition(".")[2], self._tool, given, context.key)
+        answer, known = await self._server.call(Asked(name.partition(".")[2], self._tool, given, context.key))
         fault = fault_in(name, answer, atomic=self._tool.atomic)
         if fault is not None:
             raise fault

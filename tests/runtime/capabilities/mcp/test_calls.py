@@ -13,7 +13,14 @@ from contracts import EvidenceKind
 from runtime.capabilities.port import CallResult
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
-from runtime.errors import BusinessRefusal, CapabilityFailed, CapabilityTimeout, InvalidArguments, surely_not
+from runtime.errors import (
+    BusinessRefusal,
+    CapabilityFailed,
+    CapabilityTimeout,
+    InvalidArguments,
+    NetworkFault,
+    surely_not,
+)
 from tests.fakes.calls import a_call
 from tests.runtime.capabilities.mcp.conftest import Address, Desk, Open
 
@@ -90,11 +97,21 @@ async def test_a_call_that_is_cancelled_is_stopped_at_the_server(either: Callabl
 async def test_a_call_that_takes_too_long_is_stopped_and_told_as_that(desk: Open) -> None:
     here = desk(tools={"slow": {"effect": "read", "limit_s": 0.5}, "echo": {"effect": "read"}})
     await here.call("echo", text="it runs")
+
+    with pytest.raises(CapabilityTimeout, match=r"longer than 0\.5 s.*limit_s") as raised:
+        await here.call("slow", text="a")
+    assert not surely_not(raised.value.facts)
+    await _noted(here, "slow", "stopped")
+
+
+async def test_what_a_server_takes_to_start_does_not_count_as_a_slow_call(desk: Open) -> None:
+    words = "import sys, time; time.sleep(2); sys.exit('no licence')"
+    quick = {"echo": {"effect": "read", "limit_s": 0.5}}
+    here = desk(command="python", args=["-c", words], tools=quick)
     router = Router(Registry(here.tools.values()))
 
-    with pytest.raises(CapabilityTimeout, match=r"longer than 0\.5 s"):
-        await router.call("desk.slow", {"text": "a"}, a_call(), timeout_s=None)
-    await _noted(here, "slow", "stopped")
+    with pytest.raises(NetworkFault, match="no licence"):
+        await router.call("desk.echo", {"text": "a"}, a_call(), timeout_s=None)
 
 
 async def test_a_tool_that_reports_an_error_leaves_open_what_it_did_unless_it_is_atomic(desk: Open) -> None:
