@@ -10,7 +10,6 @@ messages of the user. Neighbours of one role are one message, since many of thes
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,7 @@ from runtime.model.requests.offer import NO_TOOL, Tool
 from runtime.model.requests.parts import mapped
 from runtime.strict_json import read_json
 
-_FENCED = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
+_FENCE = "```"
 _CALL = '{"tool": "NAME", "arguments": {…}}'
 _ONE = "Use one tool at a time; the next message brings its result."
 SCHEMA_WORDS = (
@@ -59,9 +58,10 @@ def action_schema(tools: Mapping[str, Tool], *, words: bool = True) -> dict[str,
 def read_action(text: str) -> Action | None:
     """Return the action that an answer is; None where it is something else."""
     text = text.strip()
-    fenced = _FENCED.fullmatch(text)
+    if len(text) >= 2 * len(_FENCE) and text.startswith(_FENCE) and text.endswith(_FENCE):
+        text = text.removeprefix(_FENCE).removeprefix("json").removesuffix(_FENCE)
     try:
-        found = read_json(fenced[1] if fenced else text, once=True)
+        found = read_json(text, once=True)
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or not isinstance(tool := found.get("tool"), str):

@@ -58,20 +58,21 @@ def _objects(one: Schema, other: Schema) -> Schema:
     for group in ("properties", "patternProperties"):
         if group in sides[0] or group in sides[1]:
             first, second = (side.get(group, {}) for side in sides)
-            out[group] = {name: _both(first, second, name) for name in dict.fromkeys((*first, *second))}
+            names_of_both = dict.fromkeys((*first, *second))
+            out[group] = {name: _both(first.get(name, {}), second.get(name, {})) for name in names_of_both}
     if closed:
-        first, second = (side.get("additionalProperties", {}) for side in sides)
-        out["additionalProperties"] = joined(first, second)
+        out["additionalProperties"] = _both(*(side.get("additionalProperties", {}) for side in sides))
     return out
 
 
-def _both(first: Mapping[str, Schema], second: Mapping[str, Schema], name: str) -> Schema:
-    if name not in first or name not in second:
-        return first.get(name) or second.get(name) or {}
+def _both(first: Schema, second: Schema) -> Schema:
+    """Join what is said about a part of the value: that nothing fits it says nothing about the whole."""
+    if not first or not second:
+        return first or second
     try:
-        return joined(first[name], second[name])
+        return joined(first, second)
     except Apart:
-        return {"allOf": [first[name], second[name]]}
+        return {"allOf": [first, second]}
     except Impossible:
         return dict(NOTHING)
 
@@ -84,7 +85,7 @@ def _arrays(one: Schema, other: Schema) -> Schema:
         if to_text(sides[0]) != to_text(sides[1]):
             raise Apart
         return sides[0]
-    return {"items": _both(sides[0], sides[1], "items")}
+    return {"items": _both(sides[0]["items"], sides[1]["items"])}
 
 
 def _types(one: Any, other: Any) -> Any:
@@ -124,6 +125,7 @@ def _apart(one: Any, other: Any) -> Any:
 _JOIN: Mapping[str, Callable[[Any, Any], Any]] = {
     "type": _types,
     "enum": _values,
+    "const": _same,
     "required": lambda one, other: list(dict.fromkeys((*one, *other))),
     "uniqueItems": lambda one, other: one or other,
     "allOf": lambda one, other: [*one, *other],

@@ -33,10 +33,15 @@ class Mender:
         self.defs: dict[str, Schema] = {}
         """What is referred to, by name."""
         self.notes: list[str] = []
+        self._met: list[tuple[str, Any]] = []
 
     def mend(self) -> Schema:
         """Return the root, in which `$ref` names an entry of `defs`; raise UnusableSchema."""
-        return self._node(self._whole, "", 0)
+        root = self._node(self._whole, "", 0)
+        while self._met:
+            name, target = self._met.pop()
+            self.defs[name] = self._node(target, name, 1)
+        return root
 
     def _node(self, told: Any, where: str, deep: int) -> Schema:
         if deep > DEEPEST:
@@ -182,11 +187,10 @@ class Mender:
         return out
 
     def _def(self, reference: Any, where: str) -> str:
-        """Return the name in `defs` of what is referred to, mended when it is met first."""
+        """Return the name in `defs` of what is referred to; it is mended after this."""
         name, target, met = self._pointers.find(reference, _at(where))
         if not met:
-            self.defs[name] = {}
-            self.defs[name] = self._node(target, name, 1)
+            self._met.append((name, target))
         return name
 
     def _note(self, where: str, what: str) -> None:

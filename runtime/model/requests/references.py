@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 from urllib.parse import unquote
 
@@ -88,11 +90,10 @@ def in_place(root: Schema, defs: Mapping[str, Schema]) -> tuple[Schema, dict[str
     Raises:
         UnusableSchema: a definition means itself and nothing else.
     """
-    for name in defs:
-        if name in reached(name, defs, in_place=True):
-            raise UnusableSchema(f"The definition `{name}` refers to itself without anything in between. Mend it.")
-    recursive = {name for name in defs if name in reached(name, defs)}
-    needed = reached(None, {**defs, "": root})
+    for name in sorted(_in_rings({name: set(_named_in(each, in_place=True)) for name, each in defs.items()})):
+        raise UnusableSchema(f"The definition `{name}` refers to itself without anything in between. Mend it.")
+    recursive = _in_rings({name: set(_named_in(each)) for name, each in defs.items()})
+    needed = reached(defs, root)
     if not needed - recursive:
         return root, {name: dict(defs[name]) for name in defs if name in needed}
     sizes: dict[str, tuple[int, int]] = {}
@@ -137,19 +138,36 @@ def _size(
     return 1 + sum(parts for parts, _ in inner), 1 + max((deep for _, deep in inner), default=0)
 
 
-def reached(start: str | None, defs: Mapping[str, Schema], *, in_place: bool = False) -> set[str]:
-    """Return the definitions that one leads to, itself only by way of a ring; None starts at the root."""
+def reached(defs: Mapping[str, Schema], root: Schema) -> set[str]:
+    """Return the definitions that the root leads to."""
     found: set[str] = set()
-    left = list(_named_in(defs[start or ""], in_place=in_place))
+    left = list(_named_in(root))
     while left:
         name = left.pop()
         if name not in found:
             found.add(name)
-            left.extend(_named_in(defs[name], in_place=in_place))
+            left.extend(_named_in(defs[name]))
     return found
 
 
-def _named_in(schema: Schema, *, in_place: bool) -> Iterator[str]:
+def _in_rings(edges: Mapping[str, set[str]]) -> set[str]:
+    """Return the names that lead to themselves, and what lies between two such rings."""
+    back: dict[str, set[str]] = {name: set() for name in edges}
+    for name, others in edges.items():
+        for other in others:
+            back[other].add(name)
+    left = set(edges)
+    for graph in (edges, back):
+        sorter = TopologicalSorter({name: graph[name] & left for name in left})
+        with suppress(CycleError):
+            sorter.prepare()
+        while ready := sorter.get_ready():
+            left.difference_update(ready)
+            sorter.done(*ready)
+    return left
+
+
+def _named_in(schema: Schema, *, in_place: bool = False) -> Iterator[str]:
     name = named_by(schema)
     if name is not None:
         yield name

@@ -58,8 +58,9 @@ def of_plain(schema: Schema, defs: Mapping[str, Schema], known: dict[str, Way | 
     name = named_by(schema)
     if name is not None:
         if name not in known:
-            known[name] = lambda value: value  # a ring: only what is inside is changed
-            known[name] = of_plain(defs[name], defs, known)
+            made: list[Way | None] = []
+            known[name] = lambda value: made[0](value) if made and made[0] is not None else value
+            made.append(of_plain(defs[name], defs, known))
         return known[name]
     if types_of(schema) == ["array"] and "items" in schema and "prefixItems" not in schema:
         return of_array(of_plain(schema["items"], defs, known))

@@ -60,6 +60,13 @@ def normalise(schema: object, *, strict: bool) -> Normalised:
     """
     if schema is None:
         return Normalised(_NO_PARAMETERS | ({"required": []} if strict else {}), strict, ())
+    try:
+        return _normalised(schema, strict=strict)
+    except RecursionError:
+        raise UnusableSchema("Its definitions refer to each other too deeply. Make it flatter.") from None
+
+
+def _normalised(schema: object, *, strict: bool) -> Normalised:
     root, defs, notes = _read(schema)
     root, wrapped = _as_object(root, defs, notes)
     if wrapped:
@@ -70,10 +77,8 @@ def normalise(schema: object, *, strict: bool) -> Normalised:
             return Normalised(_with_defs(form, forms), True, tuple(notes), way, wrapped)
         except NotStrict as why:
             notes.append(f"It is not strict: {why}.")
-    plain = {name: _finished(each) for name, each in defs.items() if name in reached(None, {**defs, "": root})}
-    return Normalised(
-        _with_defs(_finished(root), plain), False, tuple(notes), of_plain(root, defs, {}), wrapped
-    )  # fmt: skip
+    plain = {name: _finished(defs[name]) for name in sorted(reached(defs, root))}
+    return Normalised(_with_defs(_finished(root), plain), False, tuple(notes), of_plain(root, defs, {}), wrapped)
 
 
 def _read(schema: object) -> tuple[Schema, dict[str, Schema], list[str]]:

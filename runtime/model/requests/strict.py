@@ -26,6 +26,7 @@ MOST_PROPERTIES = 100
 MOST_LEVELS = 5
 MOST_VALUES = 500
 MOST_CHARACTERS = 15_000
+_MOST_ALTERNATIVES = 50
 _FORMATS = ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
 _TAKEN = frozenset(("type", "description", "enum", "properties", "required", "additionalProperties", "items", "pattern",
                     "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
@@ -112,8 +113,8 @@ class _Forms:
     def _choice(self, schema: Schema, keyword: str, where: str, level: int) -> tuple[Schema, Way | None]:
         rest = {key: held for key, held in schema.items() if key != keyword and key not in ANNOTATIONS}
         alternatives = [each for each in (_with(rest, each, where) for each in schema[keyword]) if each is not None]
-        if not alternatives:
-            raise NotStrict(f"{_at(where)} fits nothing")
+        if not 0 < len(alternatives) <= _MOST_ALTERNATIVES:
+            raise NotStrict(f"{_at(where)} has {len(alternatives)} alternatives")
         if keyword == "oneOf" and not all(disjoint(*pair, self._given) for pair in combinations(alternatives, 2)):
             raise NotStrict(f"{_at(where)} has alternatives (oneOf) of which a value may fit several")
         formed = [self.of(each, where or "arguments", level) for each in alternatives]

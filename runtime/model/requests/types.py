@@ -37,7 +37,7 @@ _SAME: Mapping[str, Mapping[str, Any]] = {
 }
 _OF = re.compile(r"([\w. -]+?)\s*[\[<(](.*)[\]>)]", re.DOTALL)
 _OPENING, _CLOSING = "[<(", "]>)"
-_DEEPEST = 8
+_DEEPEST, _LONGEST = 8, 200
 
 
 def schema_of_type(told: object, *, deep: int = 0) -> dict[str, Any] | None:
@@ -46,7 +46,7 @@ def schema_of_type(told: object, *, deep: int = 0) -> dict[str, Any] | None:
         return _either([schema_of_type(each, deep=deep + 1) for each in told]) if told else None
     if told is None:
         return {"type": "null"}
-    if not isinstance(told, str) or deep > _DEEPEST:
+    if not isinstance(told, str) or deep > _DEEPEST or len(told) > _LONGEST:
         return None
     text = told.strip()
     if text in JSON_TYPES:

@@ -143,6 +143,26 @@ def test_null_where_an_optional_argument_cannot_be_null_is_none_also_when_nothin
     assert of(schema, strict=False).restore({"a": None, "b": [{"c": None}, {}]}) == {"b": [{}, {}]}
 
 
+def test_null_is_none_at_every_depth_of_a_schema_that_refers_to_itself() -> None:
+    result = of({"$ref": "#/$defs/N", "$defs": {"N": NODE}}, strict=False)
+
+    deep = {"v": "1", "next": {"v": "2", "next": {"v": "3", "next": None}}}
+    assert result.restore(deep) == {"v": "1", "next": {"v": "2", "next": {"v": "3"}}}
+
+
+def test_what_lies_between_schemas_that_refer_to_themselves_is_usable_too() -> None:
+    between = obj(n={"$ref": "#/$defs/N"})
+    other = {**obj(b={"$ref": "#/$defs/B"}, o={"$ref": "#/$defs/O"})}
+
+    assert of({"$ref": "#/$defs/O", "$defs": {"N": NODE, "B": between, "O": other}}).strict
+
+
+def test_parts_that_nothing_fits_leave_the_whole_usable() -> None:
+    one, other = ({"type": "object", "additionalProperties": {"type": kind}} for kind in ("string", "integer"))
+
+    assert of({"allOf": [one, other]}, strict=False).schema["additionalProperties"] is False
+
+
 def test_a_recursive_schema_stays_one_and_is_restored_to_its_depth() -> None:
     result = of({"$ref": "#/$defs/N", "$defs": {"N": NODE}})
 
@@ -222,6 +242,14 @@ def test_one_that_nests_without_end_is_refused() -> None:
 
     with pytest.raises(UnusableSchema, match="nests deeper than 40"):
         normalise(obj(x=schema), strict=True)
+
+
+@pytest.mark.parametrize("last", [{"type": "string"}, {"$ref": "#/$defs/d0"}])
+def test_a_chain_of_a_thousand_definitions_is_refused_and_breaks_nothing(last: Any) -> None:
+    defs = {f"d{n}": obj(a={"$ref": f"#/$defs/d{n + 1}"}) for n in range(1_000)}
+
+    with pytest.raises(UnusableSchema, match="too deeply"):
+        normalise({**obj(x={"$ref": "#/$defs/d0"}), "$defs": {**defs, "d1000": last}}, strict=True)
 
 
 def test_references_that_would_multiply_stay_references() -> None:
