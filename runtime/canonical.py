@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from json import encoder
@@ -104,26 +104,39 @@ def copy_of(value: Json) -> Json:
 class Told(dict[str, Any]):
     """A JSON object with its canonical text, which is made once where it stands in several places. Never changed."""
 
-    __slots__ = ("text",)
+    __slots__ = ("found_plain", "text")
 
     def __init__(self, value: Mapping[str, Any]) -> None:
         super().__init__(value)
         self.text = to_text(value)
+        self.found_plain: object = None
+        """Kept for `runtime.telemetry.redaction`: what was known of secrets when it was found to hold none."""
 
 
 def to_text(value: Json | Mapping[str, Any]) -> str:
     """Return the canonical text: keys sorted, no spaces, no escapes that are not needed."""
     if type(value) is dict and Told in map(type, value.values()):
-        parts = (f"{encoder.encode_basestring(key)}:{_told(value[key])}" for key in sorted(value))
-        return f"{{{','.join(parts)}}}"
+        return f"{{{','.join(_members(value))}}}"
     try:
         return "".join(_parts(value, 0))
     except RecursionError:
         return _ENCODER.encode(value)  # which tells a ring from what is deep
 
 
-def _told(value: Any) -> str:
-    return value.text if type(value) is Told else to_text(value)
+def _members(value: dict[str, Any]) -> Iterator[str]:
+    """Yield the text of an object in pieces: what was told already as it is, and what stands between that together."""
+    others: dict[str, Any] = {}
+    for key in sorted(value):
+        item = value[key]
+        if type(item) is not Told:
+            others[key] = item
+            continue
+        if others:
+            yield to_text(others)[1:-1]
+            others = {}
+        yield f"{encoder.encode_basestring(key)}:{item.text}"
+    if others:
+        yield to_text(others)[1:-1]
 
 
 def to_bytes(value: Json | Mapping[str, Any]) -> bytes:

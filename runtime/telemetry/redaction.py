@@ -53,6 +53,9 @@ _SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
 )
 
+_PLAIN_KINDS = frozenset({int, float, bool, Told})
+"""Of values that hold no secret, or were found to hold none before."""
+
 _registered: set[str] = set()
 _known: re.Pattern[str] | None = None
 _keys: dict[str, bool] = {}
@@ -60,23 +63,37 @@ _plain: set[tuple[str, ...]] = set()
 """Keys of objects seen before, none of which names a secret: events of one type have the same."""
 _harmless: set[str] = set()
 """Short texts seen before: names and ids come again and again."""
+_now_known = object()
+"""Stands for what is known of secrets now; another object once another secret was registered."""
 
 
 def register(secrets: Iterable[str]) -> None:
     """Blot out these exact values from now on, wherever they turn up in this process."""
-    global _known  # noqa: PLW0603 - secrets belong to the process: one forgotten handle would print them
+    global _known, _now_known  # noqa: PLW0603 - secrets belong to the process: one forgotten handle would print them
     _registered.update(secret for secret in secrets if len(secret) >= _LEAST_LENGTH)
     longest_first = sorted(_registered, key=len, reverse=True)
     _known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
     _harmless.clear()
+    _now_known = object()
 
 
 def holds_none(value: Any) -> bool:
     """Whether `redact` would surely return an equal value; False may mean that it takes a longer look to tell.
 
-    It makes nothing and looks at the keys of an object together, which takes half the time.
+    It makes nothing and looks at the keys of an object together, which takes half the time. What is told in several
+    places is looked through once, until another secret is registered.
     """
     within = [value]
+    if not _hold_none(within):
+        return False
+    for holder in within:
+        if type(holder) is Told:
+            holder.found_plain = _now_known
+    return True
+
+
+def _hold_none(within: list[Any]) -> bool:
+    """Look through these and, taking them in behind, all objects and lists in them."""
     for holder in within:  # which grows meanwhile
         kind = type(holder)
         if len(within) > _MOST_HOLDERS:
@@ -94,9 +111,9 @@ def holds_none(value: Any) -> bool:
             if kind is str:
                 if len(item) >= _LEAST_LENGTH and item not in _harmless and _text(item) != item:
                     return False
-            elif kind is dict or kind is list or kind is tuple or kind is Told:
+            elif kind is dict or kind is list or kind is tuple or (kind is Told and item.found_plain is not _now_known):
                 within.append(item)
-            elif item is not None and kind is not int and kind is not float and kind is not bool:
+            elif item is not None and kind not in _PLAIN_KINDS:
                 return False
     return True
 

@@ -109,3 +109,5 @@ def test_what_was_told_once_stands_in_a_larger_value_as_it_would_anyway() -> Non
         {"step": "x", "order": order, "index": None}
     )
     assert to_bytes(Told(order)) == to_bytes(order)
+    nested = {"b": Told({"plan": Told(order), "a": 1, "z": {}}), "a": 0, "c": Told({})}
+    assert to_bytes(nested) == to_bytes({"b": {"plan": order, "a": 1, "z": {}}, "a": 0, "c": {}})

@@ -151,6 +151,18 @@ def test_what_was_told_once_is_looked_through_like_anything_else() -> None:
     assert redact({"order": told}) == {"order": {"note": f"seen: {BLOT}"}}
 
 
+def test_what_is_told_in_several_places_is_looked_through_once_for_each_secret_that_is_known() -> None:
+    inner = Told({"note": "seen: correct-horse"})
+    outer = Told({"plan": inner})
+    assert holds_none(outer) and holds_none([inner])
+    assert not holds_none({"token": inner, "order": outer}), "the key says what it is, whatever was found before"
+
+    register(["correct-horse"])
+
+    assert not holds_none({"order": outer}) and not holds_none([inner])
+    assert redact([outer]) == [{"plan": {"note": f"seen: {BLOT}"}}]
+
+
 def test_an_ordinary_event_is_seen_to_hold_no_secret_at_a_glance() -> None:
     assert holds_none(EVENT)
     assert not holds_none({**EVENT, "token": "value"})
