@@ -27,6 +27,7 @@ from runtime.engine.pace import sign_of
 from runtime.engine.parallel import stop_all
 from runtime.engine.ports import Delegate
 from runtime.engine.scope import Outputs, Scope
+from runtime.engine.states import UnitState
 from runtime.engine.view import OrderView, Unit
 from runtime.known import Known
 from runtime.ledger.grip import StillHeld, always
@@ -118,6 +119,13 @@ class Run:
     def end(self, unit: Unit) -> None:
         """Return what the unit set aside; of a branch that was cancelled, the rest comes back when it is taken out."""
         self.account.end(unit, comes_back=self.cancelled())
+
+    def is_last(self, step: Step) -> bool:
+        """Whether the order ends with this step: it is the last of the plan, and all others are over."""
+        *before, last = self.order.plan.steps
+        if step.id != last.id or self.flow.beside:
+            return False
+        return all(self.view.state_of(each.id) in (UnitState.DONE, UnitState.SKIPPED) for each in before)
 
     def slow_down(self, problem: Problem) -> list[NewEvent]:
         """Let fewer steps of the plan be in progress after a failed attempt.

@@ -41,7 +41,10 @@ async def call_capability(run: Run, step: Step, unit: Unit, scope: Scope) -> Dra
     )
     costs = await reserve_costs(run, step, unit, spec)
     answer: CallResult | Waiting | Pause
-    changes_the_world = stronger(spec.effect, step.effect).needs_gate
+    effect = stronger(spec.effect, step.effect)
+    if effect is not Effect.READ:
+        await run.journal.flush()
+    changes_the_world = effect.needs_gate
     if changes_the_world:
         request = EffectRequest(
             run.order, step.id, spec, arguments, context.key,

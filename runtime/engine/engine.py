@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from functools import partial
 
 from contracts import OrderState, Problem, SlotAllocation, StatusReport, TaskOrder
@@ -34,10 +34,10 @@ from runtime.engine.shares import promised
 from runtime.engine.source import source_of
 from runtime.engine.states import UnitState
 from runtime.engine.unsettled import doubtful_units, settle
-from runtime.engine.view import OrderView, Said
+from runtime.engine.view import OrderView, Said, Unit
 from runtime.engine.withdraw import settle_below
 from runtime.errors import InvalidArguments, NotStorable, VersionConflict
-from runtime.known import Known
+from runtime.known import Known, New
 from runtime.ledger.facts import PAYLOAD_BYTES
 from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Lease, NewEvent, Store
@@ -116,7 +116,10 @@ class Engine:
         """
         with working_on(trace_id=order.trace_id, order=order.order_id):
             run = await self._opened(order, allocation, sandbox, files)
-            return run if isinstance(run, StatusReport) else await self._carry_out(run, files)
+            if isinstance(run, StatusReport):
+                return run
+            async with aclosing(run.journal):
+                return await self._carry_out(run, files)
 
     async def settle_doubts(self, order: TaskOrder) -> StatusReport | None:
         """Find out, without a slot, about effects of an order that were announced and have no receipt; begin no step.
@@ -130,24 +133,30 @@ class Engine:
             if view.report is not None or not doubtful:
                 return None
             run = await self._begin(order, view, None, None, None)
-            if run.cancelled():
-                return await self._carry_out(run, None)
-            asked = await settle(run, doubtful, goes_on=True)
-            if asked:
-                return report(run, OrderState.WAITING, waiting_for=tuple(dict.fromkeys((*asked, *view.waiting_for))))
-            for unit in doubtful:
-                if unit.state is UnitState.FAILED:
-                    return await self._finish(run, report(run, OrderState.FAILED, problem=unit.problem))
-            over = all(view.state_of(step.id) in (UnitState.DONE, UnitState.SKIPPED) for step in run.order.plan.steps)
-            return await self._carry_out(run, None) if over else None
+            async with aclosing(run.journal):
+                return await self._without_doubts(run, doubtful)
+
+    async def _without_doubts(self, run: Run, doubtful: Sequence[Unit]) -> StatusReport | None:
+        view = run.view
+        if run.cancelled():
+            return await self._carry_out(run, None)
+        asked = await settle(run, doubtful, goes_on=True)
+        if asked:
+            return report(run, OrderState.WAITING, waiting_for=tuple(dict.fromkeys((*asked, *view.waiting_for))))
+        for unit in doubtful:
+            if unit.state is UnitState.FAILED:
+                return await self._finish(run, report(run, OrderState.FAILED, problem=unit.problem))
+        over = all(view.state_of(step.id) in (UnitState.DONE, UnitState.SKIPPED) for step in run.order.plan.steps)
+        return await self._carry_out(run, None) if over else None
 
     async def _opened(
         self, order: TaskOrder, allocation: SlotAllocation | None, sandbox: Sandbox | None, files: SlotFiles | None
     ) -> Run | StatusReport:  # fmt: skip
         """Return the order as it goes on, or how it ended."""
-        if self._known.take_new(order.order_id):
+        new = self._known.take_new(order.order_id)
+        if new is not New.NO:
             with suppress(VersionConflict):  # somebody began with it elsewhere after all
-                return await self._begin(order, OrderView(), allocation, sandbox, files)
+                return await self._begin(order, OrderView(), allocation, sandbox, files, proven=new is New.MADE)
         view = await open_view(self._store.ledger, str(order.order_id))
         if view.report is not None and not self._goes_on(order, view.report):
             return view.report
@@ -165,6 +174,7 @@ class Engine:
         if problem is not None and not run.cancelled():
             standing = report(run, OrderState.FAILED, problem=problem)
         if standing.state is OrderState.CANCELLED:
+            await run.journal.flush()
             left = await compensate(run)
             if left.asked:
                 return report(run, OrderState.WAITING, waiting_for=left.asked)
@@ -179,14 +189,19 @@ class Engine:
 
     async def _begin(
         self, order: TaskOrder, view: OrderView, allocation: SlotAllocation | None, sandbox: Sandbox | None,
-        files: SlotFiles | None,
+        files: SlotFiles | None, *, proven: bool = True,
     ) -> Run:  # fmt: skip
+        """Return the order as it begins or goes on; one whose view is not proven is recorded before anything is done.
+
+        Raises:
+            VersionConflict: it does not stand as its view says.
+        """
         source = f"/organisation/{order.organisation}/employee/{order.employee}"
         pace = Pace.of(order.plan.dispatch, self._settings, narrowed=None if view.report else view.narrowed)
         flow = Flow(pace=pace, closing=files is not None and files.problem(done=False) is not None)
         journal = Journal(
             self._store, order, view, redact=self._redact, leases=self._leases, source=source,
-            snapshot_events=self._snapshot_events, flow=flow, files=files,
+            clock=self._clock, snapshot_events=self._snapshot_events, flow=flow, files=files,
         )  # fmt: skip
         events = []
         if view.order is None:
@@ -196,7 +211,10 @@ class Engine:
             events.append(NewEvent("order.reopened", {"from": view.report.state.value}))
         if allocation is not None and allocation != view.allocation:
             events.append(NewEvent("order.allocated", {"allocation": allocation.to_json()}))
-        if events:
+        alone = len(events) == 1 and view.version == 0
+        if alone and proven and order.known_at is not None:  # without that, it counts when the ledger stores this event
+            await journal.write_ahead(*events)
+        elif events:
             await journal.write(*events)
         assert view.order is not None
         pinned = view.order

@@ -167,7 +167,11 @@ async def _store(
     *, events: Sequence[NewEvent] = (), appends: Sequence[Append] = (), blobs: Sequence[bytes] = (),
 ) -> None:  # fmt: skip
     finished = NewEvent("step.finished", {"step": step.id, "index": index, **result.to_data()})
-    await run.journal.write(*events, finished, appends=appends, blobs=blobs)
+    alone = not (events or appends or blobs or result.happened)
+    if alone and index is None and run.is_last(step):
+        await run.journal.write_ahead(finished)  # how the order ended follows at once
+    else:
+        await run.journal.write(*events, finished, appends=appends, blobs=blobs)
 
 
 def result_of(run: Run, step: Step, draft: Draft) -> tuple[Result, list[bytes]]:

@@ -20,6 +20,7 @@ from contracts import (
     Usage,
     asked_id,
 )  # fmt: skip
+from runtime.engine.happened import Data, Happened
 from runtime.engine.react.fold import HANDLERS as REACT
 from runtime.engine.react.fold import begin_anew, go_on
 from runtime.engine.result import Result
@@ -36,7 +37,7 @@ def fold_order(events: Iterable[Event]) -> OrderView:
     return view
 
 
-def apply(view: OrderView, event: Event) -> None:
+def apply(view: OrderView, event: Happened) -> None:
     """Take in the next event of the stream; one that is not known here, or was erased, only counts."""
     view.version = event.stream_version
     handle = _HANDLERS.get(event.type)
@@ -51,7 +52,6 @@ def group_of(plan: PlanDefinition) -> dict[str, str]:
     return {branch.id: step.id for step in plan.all_steps() for branch in step.parallel}
 
 
-Data = Mapping[str, Any]
 C = TypeVar("C", TaskOrder, StatusReport)
 
 
@@ -61,7 +61,7 @@ def _unit(view: OrderView, data: Data, move: Move) -> Unit:
     return unit
 
 
-def _note(recent: Recent, event: Event, data: Data) -> None:
+def _note(recent: Recent, event: Happened, data: Data) -> None:
     """Remember the place of the event for the next snapshot."""
     if "step" in data and not event.type.startswith("compensation."):
         recent.units.setdefault((data["step"], data.get("index")), []).append(event.stream_version)
@@ -69,31 +69,32 @@ def _note(recent: Recent, event: Event, data: Data) -> None:
         recent.order.append(event.stream_version)
 
 
-def _accepted(view: OrderView, event: Event, data: Data) -> None:
+def _accepted(view: OrderView, event: Happened, data: Data) -> None:
     view.order = _read(view, TaskOrder, data["order"])
     view.accepted_at = event.time
 
 
 def _read(view: OrderView, kind: type[C], data: Mapping[str, Any]) -> C:
     """Return what was stored: as its writer has it, unless something was taken out on the way to the ledger."""
-    said, view.said = view.said, None
-    if said is not None and isinstance(said.value, kind) and said.data == data:
-        return said.value
-    return kind.read(data)
+    said = view.said
+    if said is None or not isinstance(said.value, kind):
+        return kind.read(data)
+    view.said = None
+    return said.value if said.data == data else kind.read(data)
 
 
-def _allocated(view: OrderView, event: Event, data: Data) -> None:
+def _allocated(view: OrderView, event: Happened, data: Data) -> None:
     view.allocation = SlotAllocation.read(data["allocation"])
 
 
-def _dispatched(view: OrderView, event: Event, data: Data) -> None:
+def _dispatched(view: OrderView, event: Happened, data: Data) -> None:
     unit = _unit(view, data, Move.DISPATCH)
     granted = Budget.read(data["granted"]) if "granted" in data else None
     unit.child = Child(OrderId(data["order_id"]), data.get("order"), data.get("order_sha256"), granted)
     view.children.append(unit.child.order_id)
 
 
-def _granted(view: OrderView, event: Event, data: Data) -> None:
+def _granted(view: OrderView, event: Happened, data: Data) -> None:
     unit = view.unit(data["step"], data.get("index"))
     if unit.state is UnitState.PENDING:  # its order goes on after this one was reopened
         view.move(unit, next_state(unit.state, Move.DISPATCH))
@@ -101,24 +102,24 @@ def _granted(view: OrderView, event: Event, data: Data) -> None:
         unit.child = replace(unit.child, granted=Budget.read(data["granted"]))
 
 
-def _settled(view: OrderView, event: Event, data: Data) -> None:
+def _settled(view: OrderView, event: Happened, data: Data) -> None:
     """Count what an order below spent that waits for more; it gets a new grant before it goes on."""
     _count_below(view, event, view.unit(data["step"], data.get("index")), data)
 
 
-def _count_below(view: OrderView, event: Event, unit: Unit, data: Data) -> None:
+def _count_below(view: OrderView, event: Happened, unit: Unit, data: Data) -> None:
     unit.child = _counted(unit.child, data)
     if unit.child is not None:
         unit.child = replace(unit.child, granted=None)
     view.spend(event.stream_version, unit, Usage.read(data["usage"]))
 
 
-def _reserved(view: OrderView, event: Event, data: Data) -> None:
+def _reserved(view: OrderView, event: Happened, data: Data) -> None:
     unit = view.unit(data["step"], data.get("index"))
     unit.reserved[data.get("call", "")] = tuple(map(Money.read, data["reserved"]))
 
 
-def _intended(view: OrderView, event: Event, data: Data) -> None:
+def _intended(view: OrderView, event: Happened, data: Data) -> None:
     unit = _unit(view, data, Move.INTEND)
     unit.intent = Intent(
         data["key"], data["use"], data["arguments_sha256"], data["capability_sha256"], data.get("card"),
@@ -129,7 +130,7 @@ def _intended(view: OrderView, event: Event, data: Data) -> None:
         _reserved(view, event, data)
 
 
-def _waiting(view: OrderView, event: Event, data: Data) -> None:
+def _waiting(view: OrderView, event: Happened, data: Data) -> None:
     unit = _unit(view, data, Move.WAIT)
     unit.waiting = tuple(asked_id(each) for each in data["ids"])
     if "usage" in data:
@@ -140,7 +141,7 @@ def _waiting(view: OrderView, event: Event, data: Data) -> None:
         unit.held = Result.from_data(data["held"], event.time)
 
 
-def _finished(view: OrderView, event: Event, data: Data) -> None:
+def _finished(view: OrderView, event: Happened, data: Data) -> None:
     unit = _unit(view, data, Move.FINISH)
     unit.settled_at = event.stream_version
     unit.result = Result.from_data(data, event.time)
@@ -154,7 +155,7 @@ def _finished(view: OrderView, event: Event, data: Data) -> None:
     _take_in(view, event, unit, unit.result)
 
 
-def _failed(view: OrderView, event: Event, data: Data) -> None:
+def _failed(view: OrderView, event: Happened, data: Data) -> None:
     final = bool(data.get("final"))
     unit = _unit(view, data, Move.GIVE_UP if final else Move.RETRY)
     unit.failures.append(Problem.read(data["problem"]))
@@ -184,7 +185,7 @@ def _counted(child: Child | None, data: Data) -> Child | None:
     return replace(child, counted=child.counted + Usage.read(data["usage"]))
 
 
-def _take_in(view: OrderView, event: Event, unit: Unit, result: Result) -> None:
+def _take_in(view: OrderView, event: Happened, unit: Unit, result: Result) -> None:
     view.spend(event.stream_version, unit, result.spent)
     view.happened = view.happened or result.happened
     used = [name for name in (*result.uses, result.use) if name]
@@ -196,12 +197,12 @@ def _take_in(view: OrderView, event: Event, unit: Unit, result: Result) -> None:
     view.seal(event.stream_version, result.sealed)
 
 
-def _skipped(view: OrderView, event: Event, data: Data) -> None:
+def _skipped(view: OrderView, event: Happened, data: Data) -> None:
     unit = _unit(view, data, Move.SKIP)
     unit.settled_at, unit.why = event.stream_version, data["why"]
 
 
-def _revised(view: OrderView, event: Event, data: Data) -> None:
+def _revised(view: OrderView, event: Happened, data: Data) -> None:
     view.revisions = max(view.revisions, data["revision"])
     unit = view.unit(data["step"], data.get("index"))
     unit.revisions += 1
@@ -212,7 +213,7 @@ def _revised(view: OrderView, event: Event, data: Data) -> None:
     begin_anew(unit)
 
 
-def _reopened(view: OrderView, event: Event, data: Data) -> None:
+def _reopened(view: OrderView, event: Happened, data: Data) -> None:
     view.reopened += 1
     view.report, view.narrowed = None, None
     groups = group_of(view.order.plan) if view.order else {}
@@ -234,12 +235,12 @@ def _was_done(view: OrderView, key: UnitKey, version: int) -> bool:
     return view.state(key) is UnitState.DONE and (settled_at is None or settled_at < version)
 
 
-def _undo(view: OrderView, event: Event, data: Data) -> None:
+def _undo(view: OrderView, event: Happened, data: Data) -> None:
     intended = event.type == "compensation.intended"
     view.undone[data["key"]] = "intended" if intended else ("done" if data["ok"] else "failed")
 
 
-_HANDLERS: Mapping[str, Callable[[OrderView, Event, Data], None]] = {
+_HANDLERS: Mapping[str, Callable[[OrderView, Happened, Data], None]] = {
     "order.accepted": _accepted,
     "order.allocated": _allocated,
     "order.reopened": _reopened,

@@ -13,13 +13,16 @@ from typing import Any, cast
 
 from contracts import Event, Json, TaskOrder
 from runtime.canonical import clean, sha256, to_bytes
+from runtime.clock import Clock
 from runtime.engine.branches import branches_of
 from runtime.engine.flow import Flow
 from runtime.engine.fold import apply
+from runtime.engine.happened import Foreseen
 from runtime.engine.ports import FilesLeft, SlotFiles
 from runtime.engine.snapshot import mark_taken, take_snapshot
 from runtime.engine.view import OrderView
-from runtime.errors import LedgerUnavailable, NotStorable, StaleWriter, VersionConflict
+from runtime.errors import LedgerUnavailable, NotStorable, SiliconError, StaleWriter, VersionConflict
+from runtime.ledger.facts import ready_to_store
 from runtime.ledger.port import Append, Lease, NewEvent, Snapshot, Store
 from runtime.settings.groups import LedgerSettings
 
@@ -71,11 +74,13 @@ class Journal:
     An order has one writer: appends follow each other, each names the version that `view` has reached, and each is
     on disk before `write` returns. What comes while one is under way shares the next. A cancelled writer waits until
     the append it began is in or refused, so that the view and the ledger never part.
+
+    What nothing outside rests on yet may go ahead of the next append (`write_ahead`), which is one append less.
     """
 
     def __init__(
         self, store: Store, order: TaskOrder, view: OrderView, *, redact: Redact, leases: Sequence[Lease], source: str,
-        snapshot_events: int = SNAPSHOT_EVENTS, flow: Flow, files: SlotFiles | None = None,
+        clock: Clock, snapshot_events: int = SNAPSHOT_EVENTS, flow: Flow, files: SlotFiles | None = None,
     ) -> None:  # fmt: skip
         self.stream = str(order.order_id)
         self.view = view
@@ -84,6 +89,7 @@ class Journal:
         self._redact = redact
         self._leases = leases
         self._source = source
+        self._clock = clock
         self._snapshot_events = snapshot_events
         self._flow = flow
         self._files = files
@@ -93,6 +99,12 @@ class Journal:
         self._waiting: list[_Write] = []
         self._writing: asyncio.Task[None] | None = None
         """Stores what waits."""
+        self._ahead: list[tuple[NewEvent, Context]] = []
+        """Events that the view knows already and that go in front of the next append, with their writers' contexts."""
+        self._refused = False
+        """Whether they were refused with the last append."""
+        self._flushing: asyncio.Task[None] | None = None
+        """Stores them, because nothing else came to be written."""
 
     def redact(self, value: Any) -> Json:
         """Return `value` as JSON and without secrets: the form in which everything is kept and handed on."""
@@ -119,6 +131,36 @@ class Journal:
         except ValueError as error:  # the ledger checks form and size before it writes anything
             raise NotStorable(f"{error} Nothing of it was stored.") from error
 
+    async def write_ahead(self, event: NewEvent) -> None:
+        """Take in an event of the order that is stored in front of what is written next, in the same append.
+
+        It is for what nothing outside rests on before that; `flush` returns once it is stored. Where nothing is written
+        in this turn of the event loop or the next, it is stored by itself. It raises as `write` does.
+        """
+        if self._turn.locked() or self._waiting or self._files is not None:  # what is under way comes before it
+            await self.write(event)
+            return
+        try:
+            ready = ready_to_store(self.stream, *self._marked([event]))
+        except ValueError as error:
+            raise NotStorable(f"{error} Nothing of it was stored.") from error
+        self._ahead.append((ready, copy_context()))
+        apply(self.view, Foreseen(ready.type, ready.data, self._clock.now(), self.view.version + 1))
+        loop = asyncio.get_running_loop()
+        loop.call_soon(loop.call_soon, self._flush_soon)  # once the steps that begin now had their turn
+
+    async def flush(self) -> None:
+        """Return once all that was taken in is stored; raises as `write` does."""
+        if self._ahead or self._turn.locked():  # it may be on its way
+            await self.write()
+
+    async def aclose(self) -> None:
+        """Return once all that was taken in is stored, or was refused."""
+        if self._ahead and not self._refused:
+            self._flush_soon()
+        if self._flushing is not None and not self._flushing.done():
+            await asyncio.wait({self._flushing})
+
     async def write_elsewhere(self, append: Append) -> None:
         """Store events of another stream by themselves, under the rights of this order.
 
@@ -130,7 +172,12 @@ class Journal:
     async def moved_on(self) -> bool:
         """Whether somebody else wrote this order's stream, which only a stolen order explains."""
         async with self._turn:  # an own append on its way is in the ledger before it is in the view
-            return bool(await self._store.ledger.read(self.stream, after_version=self.view.version))
+            return bool(await self._store.ledger.read(self.stream, after_version=self._stored_version))
+
+    @property
+    def _stored_version(self) -> int:
+        """Up to which event the ledger has what the view knows."""
+        return self.view.version - len(self._ahead)
 
     def blob_of(self, value: Json) -> tuple[str, bytes]:
         """Return the address and bytes under which a long value is kept."""
@@ -234,25 +281,46 @@ class Journal:
         self, events: Sequence[NewEvent], appends: Sequence[Append], blobs: Sequence[bytes],
         take_in: Callable[[Sequence[Event]], None],
     ) -> None:  # fmt: skip
-        order, snapshots = self._order, self._due_snapshots()
+        order, snapshots, ahead, version = self._order, self._due_snapshots(), self._ahead, self._stored_version
+        if not ahead and not events:  # somebody else took with him what was to be flushed
+            return
         own = Append(
-            self.stream, self._marked(events), self.view.version, order.organisation, self._source, order.execution_id,
-            order.trace_id, self._leases,
+            self.stream, [*(event for event, _ in ahead), *self._marked(events)], version, order.organisation,
+            self._source, order.execution_id, order.trace_id, self._leases,
         )  # fmt: skip
 
         def then(stored: Sequence[Event]) -> None:
+            self._refused = False
             if snapshots:
                 mark_taken(self.view)
-            take_in(stored)
+            for event, (_, context) in zip(stored, ahead, strict=False):
+                context.run(_log_event, event)
+            take_in(stored[len(ahead) :])
 
-        await self._store.ledger.append(own, *appends, blobs=blobs, snapshots=snapshots, then=then)
+        self._ahead, self._refused = [], True
+        try:
+            await self._store.ledger.append(own, *appends, blobs=blobs, snapshots=snapshots, then=then)
+        finally:
+            if self._refused:
+                self._ahead = ahead
+
+    def _flush_soon(self) -> None:
+        written_with_others = not self._ahead or bool(self._waiting)
+        if not written_with_others and (self._flushing is None or self._flushing.done()):
+            self._flushing = asyncio.get_running_loop().create_task(self._flush())
+            self._flushing.add_done_callback(_look_at)
+
+    async def _flush(self) -> None:
+        try:
+            await self.flush()
+        except SiliconError as error:  # whoever writes next is told
+            _log.debug("what was taken in is not stored yet: %s", error)
 
     def _take_in(self, stored: Sequence[Event]) -> None:
         for event in stored:
             if event.subject == self.stream:
                 apply(self.view, event)
-                if _log.isEnabledFor(logging.INFO):
-                    _log.info(event.type, extra={"position": event.position, "data": event.data})
+                _log_event(event)
 
     def _take_in_batch(self, batch: Sequence[_Write], stored: Sequence[Event]) -> None:
         own_events = iter([event for event in stored if event.subject == self.stream])
@@ -274,6 +342,17 @@ class Journal:
         step = "" if event.type.startswith("compensation.") else event.data.get("step", "")  # it may be another order's
         branch = self.branches.get(step, self._order.branch)
         return NewEvent(event.type, {**event.data, "branch": branch}) if branch else event
+
+
+def _log_event(event: Event) -> None:
+    if _log.isEnabledFor(logging.INFO):
+        _log.info(event.type, extra={"position": event.position, "data": event.data})
+
+
+def _look_at(flushing: asyncio.Task[None]) -> None:
+    """See how it ended, so that nobody warns: whoever writes next is told the same."""
+    if not flushing.cancelled():
+        flushing.exception()
 
 
 def is_foreign(conflict: VersionConflict, stream: str) -> bool:

@@ -66,7 +66,7 @@ def prepare(append: Append, time: str) -> Prepared:
     _check_addresses(append)
     facts, size = [], 0
     for event in append.events:
-        payload = _payload(append.stream, event)
+        payload = _payload(append.stream, event) if event.payload is None else event.payload
         size += len(payload)
         facts.append(Fact(*new_event_id(), event.type, payload, hashlib.sha256(payload).hexdigest()))
     return Prepared(append, time, facts, size)
@@ -112,6 +112,12 @@ def payload_of(stream: str, event: NewEvent) -> bytes:
     """Return the exact bytes of an event outside the chain; raise ValueError naming what cannot be stored, and why."""
     _check_stream(stream)
     return _payload(stream, event)
+
+
+def ready_to_store(stream: str, event: NewEvent) -> NewEvent:
+    """Return the event as it will be stored, checked and without secrets; raise ValueError for one that cannot be."""
+    _check_stream(stream)
+    return NewEvent(event.type, *_stored_form(stream, event))
 
 
 def _check_addresses(append: Append) -> None:
@@ -169,9 +175,15 @@ def _check_type(event_type: str) -> None:
 
 
 def _payload(stream: str, event: NewEvent) -> bytes:
+    return _stored_form(stream, event)[1]
+
+
+def _stored_form(stream: str, event: NewEvent) -> tuple[Mapping[str, Any], bytes]:
+    """Return the data without secrets, and its exact bytes."""
     _check_type(event.type)
     try:
-        payload = to_bytes(redact(event.data))
+        data = redact(event.data)
+        payload = to_bytes(data)
     except (TypeError, ValueError, RecursionError) as error:
         raise _unfit(stream, event, f"is not JSON that can be stored ({error}); clean it first") from error
     if len(payload) > PAYLOAD_BYTES:
@@ -180,7 +192,7 @@ def _payload(stream: str, event: NewEvent) -> bytes:
         raise _unfit(stream, event, "holds the character NUL, which no screen can show; clean it first")
     if payload.count(b"[") + payload.count(b"{") > MAX_DEPTH and _depth(payload) > MAX_DEPTH + 1:
         raise _unfit(stream, event, f"is nested deeper than {MAX_DEPTH} levels; clean it first")
-    return payload
+    return data, payload
 
 
 def _unfit(stream: str, event: NewEvent, why: str) -> ValueError:

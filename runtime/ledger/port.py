@@ -19,6 +19,8 @@ class NewEvent:
 
     type: str
     data: Mapping[str, Any] = field(default_factory=dict)
+    payload: bytes | None = None
+    """The data as it will be stored, where `runtime.ledger.facts.ready_to_store` has made it already."""
 
 
 @dataclass(frozen=True, slots=True)

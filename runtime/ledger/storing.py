@@ -17,7 +17,7 @@ from runtime.ledger.transaction import Transaction
 
 ERASED = "payload.erased"
 _FEW = 8
-_ROW_BYTES, _SMALL_BYTES = 1_024, 16_384
+_ROW_BYTES, _SMALL_BYTES = 1_024, 32_768
 
 
 @dataclass(slots=True)  # not frozen: that would take three times as long to make

@@ -255,7 +255,7 @@ class World:
             plan=plan,
             requested_by="ann",
             trace_id="0" * 32,
-            **{"employee": "head", **facts},
+            **{"employee": "head", "known_at": self.clock.now(), **facts},
         )
 
     async def answer(self, question: QuestionId | CardId, value: Json) -> None:

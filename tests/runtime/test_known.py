@@ -2,14 +2,16 @@
 
 from contracts import OrderId
 from runtime.engine.source import Source
-from runtime.known import Known
+from runtime.known import Known, New
 
 
 def test_an_order_is_new_to_the_first_who_asks() -> None:
-    known, made = Known(), OrderId.new()
+    known, made, said = Known(), OrderId.new(), OrderId.new()
     known.make(made)
+    known.hear_of(said)
 
-    assert [known.take_new(made), known.take_new(made), known.take_new(OrderId.new())] == [True, False, False]
+    assert [known.take_new(made), known.take_new(made), known.take_new(OrderId.new())] == [New.MADE, New.NO, New.NO]
+    assert [known.take_new(said), known.take_new(said)] == [New.SAID, New.NO]
 
 
 def test_an_end_is_given_once_to_whoever_awaited_it() -> None:

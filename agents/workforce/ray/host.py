@@ -93,7 +93,7 @@ class Host:
         try:
             desk = self._desks.ready(packed) or await self._desks.at(packed)
             if new and order.order_id not in self._orders:
-                desk.run.known.make(order.order_id)
+                desk.run.known.hear_of(order.order_id)
             desk.run.known.await_end(order.order_id)
             answer = await self._in_hand(desk, order)
             source = desk.run.known.take_end(order.order_id)

@@ -13,7 +13,7 @@ from agents.workforce.ray.seating import Seating
 from agents.workforce.ray.vigil import Vigil
 from agents.workforce.shift import Send
 from contracts import Name, OrderState, StatusReport, TaskOrder
-from runtime.known import Known
+from runtime.known import Known, New
 
 LOSSES = 3
 """Hosts that may die with an order in hand before that is reported: it may be what ends them."""
@@ -115,7 +115,7 @@ class Post:
 
     async def _hand_over(self, address: Address, order: TaskOrder) -> StatusReport:
         try:
-            new = self._known.take_new(order.order_id)
+            new = self._known.take_new(order.order_id) is not New.NO
             message = pack_order(self._stretch, order, new=new)
             answer = await self._vigil.wait(address, self._line.call(address.actor, "deliver", message))
         except asyncio.CancelledError:

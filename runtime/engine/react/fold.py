@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
-from contracts import Event, Money, Problem, Usage, asked_id
+from contracts import Money, Problem, Usage, asked_id
+from runtime.engine.happened import Data, Happened
 from runtime.engine.react.state import Call, React, Turn
 from runtime.engine.result import Result
 from runtime.engine.view import Intent, OrderView, Unit
 from runtime.errors import surely_not
-
-Data = Mapping[str, Any]
 
 
 def begin_anew(unit: Unit) -> None:
@@ -47,7 +45,7 @@ def _call(view: OrderView, data: Data) -> tuple[Unit, Call]:
     return unit, call
 
 
-def _answered(view: OrderView, event: Event, data: Data) -> None:
+def _answered(view: OrderView, event: Happened, data: Data) -> None:
     unit, react = _conversation(view, data)
     number = data["answer"]
     calls = [
@@ -59,18 +57,18 @@ def _answered(view: OrderView, event: Event, data: Data) -> None:
     view.spend(event.stream_version, unit, Usage.read(data.get("usage", {})))
 
 
-def _unreachable(view: OrderView, event: Event, data: Data) -> None:
+def _unreachable(view: OrderView, event: Happened, data: Data) -> None:
     _, react = _conversation(view, data)
     react.unreachable += 1
 
 
-def _refused(view: OrderView, event: Event, data: Data) -> None:
+def _refused(view: OrderView, event: Happened, data: Data) -> None:
     _, react = _conversation(view, data)
     turn = react.turns[-1]
     turn.refused = Problem.read(data["problem"])
 
 
-def _intended(view: OrderView, event: Event, data: Data) -> None:
+def _intended(view: OrderView, event: Happened, data: Data) -> None:
     _, call = _call(view, data)
     call.intent = Intent(
         data["key"], data["use"], data["arguments_sha256"], data["capability_sha256"], data.get("card"),
@@ -81,14 +79,14 @@ def _intended(view: OrderView, event: Event, data: Data) -> None:
         view.unit(data["step"], data.get("index")).reserved[call.id] = tuple(map(Money.read, data["reserved"]))
 
 
-def _waiting(view: OrderView, event: Event, data: Data) -> None:
+def _waiting(view: OrderView, event: Happened, data: Data) -> None:
     _, call = _call(view, data)
     call.waiting = tuple(asked_id(each) for each in data["ids"])
     if data.get("in_doubt"):
         call.doubts = call.waiting
 
 
-def _finished(view: OrderView, event: Event, data: Data) -> None:
+def _finished(view: OrderView, event: Happened, data: Data) -> None:
     unit, call = _call(view, data)
     _named(call, data)
     call.result = result = Result.from_data(data, event.time)
@@ -100,7 +98,7 @@ def _finished(view: OrderView, event: Event, data: Data) -> None:
     view.spend(event.stream_version, unit, Usage.read(data.get("usage", {})))
 
 
-def _shared(view: OrderView, event: Event, data: Data) -> None:
+def _shared(view: OrderView, event: Happened, data: Data) -> None:
     unit, call = _call(view, data)
     _named(call, data)
     call.same_as = data["same_as"]
@@ -111,7 +109,7 @@ def _shared(view: OrderView, event: Event, data: Data) -> None:
     call.failed = call.result is None
 
 
-def _failed(view: OrderView, event: Event, data: Data) -> None:
+def _failed(view: OrderView, event: Happened, data: Data) -> None:
     unit, call = _call(view, data)
     problem = Problem.read(data["problem"])
     call.failures.append(problem)
@@ -135,7 +133,7 @@ def _stop_waiting(unit: Unit, call: Call) -> None:
     call.waiting = ()
 
 
-HANDLERS: Mapping[str, Callable[[OrderView, Event, Data], None]] = {
+HANDLERS: Mapping[str, Callable[[OrderView, Happened, Data], None]] = {
     "model.answered": _answered,
     "model.unreachable": _unreachable,
     "answer.refused": _refused,

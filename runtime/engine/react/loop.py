@@ -47,6 +47,7 @@ async def reason(run: Run, step: Step, unit: Unit, scope: Scope) -> Outcome:
     """
     if run.model is None:
         raise model_required(step.id)
+    await run.journal.flush()  # before anything is paid for
     talk = prepare(run, step, unit, scope)
     await recall_answers(run, talk.react)
     while True:

@@ -265,7 +265,7 @@ async def test_a_child_at_its_limit_makes_the_parent_partial(sqlite_store: SqlSt
 
 
 async def test_the_order_is_recorded_before_it_begins(sqlite_store: SqlStore, clock: HandClock) -> None:
-    world = World(CrashingStore(sqlite_store, at=1), clock, querying({}))
+    world = World(CrashingStore(sqlite_store, at=0, committed=True), clock, querying({}))
     with pytest.raises(Crash):
         await world.run(world.order({"id": "a", "by": "analyst", "use": "query"}))
 

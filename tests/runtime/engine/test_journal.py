@@ -57,7 +57,9 @@ def journal(sqlite_store: SqlStore, clock: HandClock, held: Held) -> Journal:
     order = World(sqlite_store, clock).order({"id": "a", "use": "echo"})
     store: Any = held
     flow = Flow(beside=2)
-    return Journal(store, order, OrderView(), redact=lambda value: value, leases=(), source="/test", flow=flow)
+    return Journal(
+        store, order, OrderView(), redact=lambda value: value, leases=(), source="/test", clock=clock, flow=flow
+    )
 
 
 def skipped(step: str) -> NewEvent:
@@ -168,7 +170,10 @@ async def test_an_own_append_on_its_way_is_nobody_elses(journal: Journal, held: 
 def alone(sqlite_store: SqlStore, clock: HandClock) -> Journal:
     """A journal of an order of which nothing else goes on."""
     order = World(sqlite_store, clock).order({"id": "a", "use": "echo"})
-    return Journal(sqlite_store, order, OrderView(), redact=lambda value: value, leases=(), source="/test", flow=Flow())
+    return Journal(
+        sqlite_store, order, OrderView(), redact=lambda value: value, leases=(), source="/test", clock=clock,
+        flow=Flow(),
+    )  # fmt: skip
 
 
 @contextmanager

@@ -169,9 +169,9 @@ async def test_an_order_that_is_said_to_be_new_and_is_not_goes_on_where_it_stood
     work = Tool("work", lambda a, c: {"n": 1})
     world = World(sqlite_store, clock, work)
     order = world.order({"id": "one", "use": "work"}, {"id": "two", "use": "work", "after": ["one"]})
-    await killed(sqlite_store, world, order, 2)
+    await killed(sqlite_store, world, order, 0)
     world.store, world.known = sqlite_store, Known()
-    world.known.make(order.order_id)
+    world.known.hear_of(order.order_id)
 
     report = await world.run(order)
 

@@ -218,7 +218,7 @@ async def test_a_later_stretch_takes_an_order_over_and_an_earlier_one_does_not(h
 async def _in_hand(hall: Hall) -> tuple[TaskOrder, Stretch]:
     """Return the clerk's order, and the stretch in which it was handed over."""
     events = await hall.store.ledger.read_all(limit=500)
-    orders = [TaskOrder.read(event.data["order"]) for event in events if event.type == "order.accepted" and event.data]
+    orders = [TaskOrder.read(event.data["order"]) for event in events if event.type == "step.dispatched" and event.data]
     (order,) = [each for each in orders if each.employee == "clerk"]
     lease = next(lease for lease in await hall.store.leases.live("execution/"))
     return order, Stretch(ExecutionId(order.execution_id), lease, False, False, hall.hosts)
