@@ -185,7 +185,9 @@ class Run:
         """
         if grace_s is not None:
             return await self.interrupter.run(work, grace_s=grace_s)
-        task = asyncio.ensure_future(work)  # of its own, so that orders below orders do not pile up on one stack
+        if self.flow.beside:  # the step has a task of its own
+            return await work
+        task = asyncio.ensure_future(work)  # so that orders below orders do not pile up on one stack
         try:
             return await task
         finally:

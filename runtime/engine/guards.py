@@ -7,6 +7,7 @@ from itertools import groupby
 
 from contracts import ErrorCategory, Name, TaskOrder
 from runtime.errors import SiliconError
+from runtime.once import once_for_each
 from runtime.settings.groups import EngineSettings
 
 
@@ -26,6 +27,8 @@ def guard_chain(order: TaskOrder, settings: EngineSettings) -> None:
     Raises:
         RecursionStopped: a limit is passed; the facts name the setting.
     """
+    if len(order.chain) < _least(settings):  # no order counts more than once
+        return
     for what, setting, most, count in _passed(order, settings):
         path = " → ".join(
             [*(f"{a.employee}/{a.skill or '-'}" for a in order.chain), f"{order.employee}/{order.skill or '-'}"]
@@ -35,6 +38,15 @@ def guard_chain(order: TaskOrder, settings: EngineSettings) -> None:
             f"Look for employees or skills that hand work to each other in a ring.",
             setting=f"engine.{setting}", limit=most, count=count, chain=path,
         )  # fmt: skip
+
+
+@once_for_each(16)
+def _least(settings: EngineSettings) -> int:
+    """Return the smallest of the limits; a chain that is no longer passes none."""
+    return min(
+        settings.chain_length, settings.tree_depth, settings.same_employee_in_chain, settings.nesting_depth,
+        settings.same_id_in_chain,
+    )  # fmt: skip
 
 
 def levels(order: TaskOrder) -> list[tuple[Name, int]]:

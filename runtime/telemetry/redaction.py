@@ -109,7 +109,7 @@ def _hold_none(within: list[Any]) -> bool:
         for item in items:
             kind = type(item)
             if kind is str:
-                if len(item) >= _LEAST_LENGTH and item not in _harmless and _text(item) != item:
+                if item not in _harmless and _text(item) != item:
                     return False
             elif kind is dict or kind is list or kind is tuple or (kind is Told and item.found_plain is not _now_known):
                 within.append(item)
@@ -170,16 +170,21 @@ def _names_a_secret(key: str) -> bool:
 
 
 def _text(text: str) -> str:
-    if len(text) < _LEAST_LENGTH or text in _harmless:
+    if text in _harmless:
         return text
+    clean = text if len(text) < _LEAST_LENGTH else _without_secrets(text)
+    if clean == text and len(text) <= 40:
+        if len(_harmless) >= 10_000:
+            _harmless.clear()
+        _harmless.add(text)
+    return clean
+
+
+def _without_secrets(text: str) -> str:
     clean = _known.sub(BLOT, text) if _known is not None else text
     lower = clean.lower()
     marks = _MARKS_OF_LETTERS if lower.isalnum() else _MARKS
     if any(map(lower.__contains__, marks)):
         for shape, blot in _SHAPES:
             clean = shape.sub(blot, clean)
-    if clean == text and len(text) <= 40:
-        if len(_harmless) >= 10_000:
-            _harmless.clear()
-        _harmless.add(text)
     return clean
