@@ -40,12 +40,17 @@ class RayWorkforce:
             known=run.known, refill=lambda: self._stretch(run),
         )  # fmt: skip
         parking = asyncio.create_task(self._park(run), name=f"parks {run.execution_id}")
+        (lease,) = run.leases
         try:
-            return await self._here.run(run, send=post.send)
+            report = await self._here.run(run, send=post.send)
+        except BaseException:  # something may be left of it on some host
+            with suppress(LedgerError):
+                await asyncio.shield(self._hosts.leave(lease))
+            raise
         finally:
             parking.cancel()
-            with suppress(LedgerError):
-                await asyncio.shield(self._hosts.leave(run.execution_id))
+        self._hosts.leave_soon(lease)
+        return report
 
     async def _stretch(self, run: ExecutionRun) -> Stretch:
         (lease,) = run.leases

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from runtime.errors import SchemaMismatch, VersionConflict
+from runtime.ledger import committing
 from runtime.ledger.port import Append, NewEvent
 from runtime.ledger.store import SqlStore
 
@@ -147,6 +148,26 @@ async def test_while_another_process_writes_the_loop_goes_on_and_nothing_is_lost
     assert time.perf_counter() - begun >= 0.04
     assert commits() == 1
     assert await sqlite_store.ledger.verify() == []
+
+
+async def test_who_comes_while_another_process_writes_looks_again_soon_and_not_in_sqlites_own_time(
+    sqlite_store: SqlStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    await sqlite_store.ledger.append(fact("order/before"))
+    looks: list[float] = []
+    with closing(sqlite3.connect(tmp_path / "silicon.db", isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        def sleep(seconds: float) -> None:
+            looks.append(seconds)
+            if len(looks) == 3:
+                other.execute("ROLLBACK")
+
+        monkeypatch.setattr(committing.time, "sleep", sleep)
+        await sqlite_store.ledger.append(fact("order/after"))
+
+    assert looks == [committing._LOOK_S] * 3
+    assert not sqlite_store.writer._committer._waits, "nothing waited in SQLite"
 
 
 @pytest.mark.parametrize("commit_s", [AT_ONCE, SLOW])
