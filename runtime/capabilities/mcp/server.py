@@ -66,6 +66,8 @@ class McpServer:
         self._opening: asyncio.Task[Session] | None = None
         self._retired: list[Session] = []
         self._opened = 0
+        self._seen: dict[str, str] = {}
+        """Tool → the version that was called last."""
 
     @property
     def status(self) -> str:
@@ -130,8 +132,9 @@ class McpServer:
     ) -> tuple[CallToolResult, dict[str, Json]]:
         offered = await session.tools(fresh=asked.tool.effect.needs_gate)
         listed = self._same(asked.name, asked.tool, offered)
-        known = {**session.facts, "tool": listed.name, "tool_sha256": listed.sha256}
-        return await session.call(listed.name, asked.arguments, asked.key, exchange), known
+        known: dict[str, Json] = {**session.facts, "tool": listed.name, "tool_sha256": listed.sha256}
+        answer = await session.call(listed.name, asked.arguments, asked.key, exchange)
+        return answer, {**known, "session": self.status}
 
     def _too_slow(self, asked: Asked, exchange: Exchange) -> CapabilityTimeout:
         limit_s = asked.tool.limit_s or self._settings.timeout_s
@@ -160,6 +163,11 @@ class McpServer:
                 "`silicon doctor`, and put its new sha256 into connections.yaml.",
                 connection=self.name, tool=listed.name, sha256=listed.sha256,
             )  # fmt: skip
+        if self._seen.setdefault(listed.name, listed.sha256) != listed.sha256:
+            self._seen[listed.name] = listed.sha256
+            _log.warning(
+                "mcp tool changed", extra={"connection": self.name, "tool": listed.name, "sha256": listed.sha256}
+            )
         return listed
 
     async def _current(self) -> Session:

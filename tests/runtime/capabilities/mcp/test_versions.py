@@ -32,6 +32,18 @@ async def test_a_tool_that_changes_while_the_session_is_open_is_noticed(desk: Op
     assert (await here.call("echo", text="as it was")).output == {"text": "as it was"}
 
 
+async def test_a_change_of_a_tool_that_is_not_pinned_is_logged_once_and_stands_in_the_evidence(
+    desk: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    here = desk()
+    before = (await here.call("shout", text="a")).evidence[0].facts["tool_sha256"]
+    await here.call("change")
+    after = [(await here.call("shout", text=text)).evidence[0].facts["tool_sha256"] for text in "bc"]
+
+    assert after[0] == after[1] != before
+    assert [record.message for record in caplog.records if record.levelname == "WARNING"] == ["mcp tool changed"]
+
+
 @pytest.mark.parametrize("options", [(), ("--old",)])
 async def test_a_list_is_asked_for_again_only_after_it_changed(desk: Open, options: tuple[str, ...]) -> None:
     here = desk(*options)
