@@ -46,7 +46,7 @@ async def _server(
         offered = await server.tools()
         return list(_compared(name, connection, offered))
     except CapabilityFailed as error:
-        return [Examined(name, Health.BROKEN, error.message)]
+        return [Examined(name, Health.BROKEN, redact(error.message))]  # it may quote what the server said
     finally:
         await server.close()
 

@@ -63,6 +63,14 @@ async def test_a_server_that_does_not_start_is_broken_and_says_why(tmp_path: Pat
     assert told.health is Health.BROKEN and "/no/such/program: No such file or directory" in told.what
 
 
+async def test_what_a_server_says_in_the_end_is_told_without_the_secrets_that_it_got(tmp_path: Path) -> None:
+    words = "import os, sys; sys.exit('cannot log in with ' + os.environ['DESK_KEY'])"
+    organisation = organisation_with(tmp_path, args=["-c", words], env=["DESK_KEY"])
+    [told] = await mcp_servers_of(organisation, McpSettings(), Secrets({"DESK_KEY": "canary-of-the-desk"}, tmp_path))
+
+    assert "cannot log in with [redacted]" in told.what
+
+
 async def test_what_would_stop_every_call_is_told_without_asking_the_server(tmp_path: Path) -> None:
     organisation = organisation_with(tmp_path, env=["DESK_KEY"])
     [told] = connections_of(organisation, Secrets({}, tmp_path))
