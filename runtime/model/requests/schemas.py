@@ -23,6 +23,8 @@ WRAPPED = "arguments"
 """The property that holds the arguments of a tool whose schema is a choice: endpoints take none at the root."""
 _NOT_AT_ROOT = ("anyOf", "oneOf", "allOf", "enum", "const", "not")
 _TURNING = ('"not":', '"if":', '"oneOf":', '"contains":')
+_UNEVALUATED = '"unevaluated'
+"""Looks at how the rest is written, so that all of it has to stay as it is."""
 _NO_PARAMETERS: Schema = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -90,7 +92,7 @@ def _read(schema: object) -> tuple[Schema, dict[str, Schema], list[str]]:
         )
     mender = Mender(whole)
     root, defs = in_place(mender.mend(), mender.defs)
-    if '"unevaluated' not in text:  # which looks at how the rest is written, so that all of it has to stay
+    if _UNEVALUATED not in text:
         exact = any(keyword in text for keyword in _TURNING)
         root, defs = tidy(_of_objects(root)), {name: tidy(each, exact=exact) for name, each in defs.items()}
     return root, defs, mender.notes
@@ -110,7 +112,7 @@ def _as_object(root: Schema, defs: Mapping[str, Schema], notes: list[str]) -> tu
             root[keyword] = [each for each in map(_if_object, root[keyword]) if each is not None]
             if not root[keyword]:
                 root = dict(NOTHING)
-    if root != before and "unevaluatedProperties" not in root:
+    if root != before and _UNEVALUATED not in to_text(root):
         root = tidy(root)
     if is_nothing(root):
         raise UnusableSchema("Arguments come as an object with names, and no object fits it. Declare `type: object`.")

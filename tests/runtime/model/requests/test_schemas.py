@@ -157,6 +157,15 @@ def test_what_lies_between_schemas_that_refer_to_themselves_is_usable_too() -> N
     assert of({"$ref": "#/$defs/O", "$defs": {"N": NODE, "B": between, "O": other}}).strict
 
 
+def test_what_looks_at_how_the_rest_is_written_finds_it_as_it_was() -> None:
+    """Found by chance: to name what is required would let it through where nothing unnamed may be."""
+    schema = {"anyOf": [{"required": ["a"], "properties": {}, "unevaluatedProperties": {"type": "string"}}]}
+    fits = Draft202012Validator(dict(of(schema, strict=False).schema)).is_valid
+
+    assert not fits({"a": True}) and not fits({"arguments": {"a": True}})
+    assert fits({"arguments": {"a": "x"}})
+
+
 def test_parts_that_nothing_fits_leave_the_whole_usable() -> None:
     one, other = ({"type": "object", "additionalProperties": {"type": kind}} for kind in ("string", "integer"))
 
