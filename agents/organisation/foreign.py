@@ -32,6 +32,8 @@ not there. They tell how the work is done, and allow nothing that the organisati
 _PLAIN = re.compile(r"^([A-Za-z][\w-]*):[ \t]+(?![\"'\[{|>])(\S.*?)[ \t]*$", re.MULTILINE)
 """A field of the front matter whose value is a text on one line, without quotes."""
 
+_OPENING = re.compile(r"\{(?=\{)")
+
 
 class ForeignHeader(BaseModel):
     """Front matter of the open format (https://agentskills.io/specification); anything else in it is passed over."""
@@ -100,7 +102,7 @@ def _plan(header: SkillHeader, tools: Sequence[str]) -> PlanDefinition:
     )
     step = Step(
         id="follow",
-        react=told.replace("{{", "{ {"),  # a description may speak of templates; it binds nothing
+        react=_OPENING.sub("{ ", told),  # a description may speak of templates; it binds nothing
         tools=tuple(tools),
         must_call=(READ.name,),
         arguments={"skill": header.name, "task": "{{ task }}"},

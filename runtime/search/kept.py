@@ -68,9 +68,13 @@ class KeptVectors:
         self._folder.mkdir(parents=True, exist_ok=True)
         for text, vector in made.items():
             handle, name = tempfile.mkstemp(dir=self._folder)
-            with os.fdopen(handle, "wb") as file:
-                file.write(vector.astype("<f4").tobytes())
-            Path(name).replace(self._path(text))
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(vector.astype("<f4").tobytes())
+                Path(name).replace(self._path(text))
+            except OSError:
+                Path(name).unlink(missing_ok=True)
+                raise
 
     def _path(self, text: str) -> Path:
         return self._folder / f"{hashlib.sha256(text.encode()).hexdigest()}.f32"

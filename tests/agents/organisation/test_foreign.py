@@ -45,7 +45,7 @@ def test_a_model_follows_it_and_reads_its_instructions_first(name: str, organisa
 
     assert (step.mode, step.must_call) == (StepMode.REACT, ("skills.read",))
     assert step.arguments["skill"] == name
-    assert skill.description in str(step.react).replace("{ {", "{{")
+    assert skill.description.split("{")[0] in str(step.react)
     assert skill.body not in str(step.react)
     assert skill.files["SKILL.md"] == skill.body
 
@@ -76,6 +76,15 @@ def test_without_tools_it_needs_no_slot(organisation: Path, builtin: Specs) -> N
 
 def test_a_description_with_a_colon_and_no_quotes_is_read_as_it_was_meant(organisation: Path, builtin: Specs) -> None:
     assert loaded(organisation, builtin, "changelog-writer").description.startswith("Writes changelogs. Use when:")
+
+
+def test_a_description_that_speaks_of_templates_binds_nothing(organisation: Path, builtin: Specs) -> None:
+    file = with_skills(organisation, "brand-voice") / "skills" / "brand-voice" / "SKILL.md"
+    file.write_text(file.read_text().replace("Use when", "Fills {{{name}}} and {{ 1 }}. Use when", 1))
+
+    report = check(organisation, builtin=builtin, environ={})
+
+    assert report.ok, report.text()
 
 
 def test_what_other_programs_added_means_nothing_here(organisation: Path, builtin: Specs) -> None:
