@@ -79,10 +79,10 @@ class StdioTransport:
     async def _read(self) -> None:
         """Hand on one message after another, until there are no more or one is too large."""
         assert self._process.stdout is not None
-        why: CapabilityFailed | None = None
+        why: CapabilityFailed
         try:
-            while line := await self._process.stdout.readuntil(b"\n"):
-                await self._sink.send(_message(line))
+            while True:
+                await self._sink.send(_message(await self._process.stdout.readuntil(b"\n")))
         except asyncio.IncompleteReadError:
             why = await self._why_it_ended()
         except asyncio.LimitOverrunError:
@@ -93,7 +93,7 @@ class StdioTransport:
             )  # fmt: skip
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return  # the session is being left
-        self.ended.set_result(why or NetworkFault(f"The MCP server of connection {self._name} closed its output."))
+        self.ended.set_result(why)
         self._sink.close()
 
     async def _listen(self) -> None:
