@@ -21,7 +21,7 @@ from runtime.engine.happened import Foreseen
 from runtime.engine.ports import FilesLeft, SlotFiles
 from runtime.engine.snapshot import mark_taken, take_snapshot
 from runtime.engine.view import OrderView
-from runtime.errors import LedgerUnavailable, NotStorable, SiliconError, StaleWriter, VersionConflict
+from runtime.errors import LedgerError, LedgerUnavailable, NotStorable, SiliconError, StaleWriter, VersionConflict
 from runtime.ledger.facts import ready_to_store
 from runtime.ledger.port import Append, Lease, NewEvent, Snapshot, Store
 from runtime.settings.groups import LedgerSettings
@@ -102,7 +102,7 @@ class Journal:
         self._ahead: list[tuple[NewEvent, Context]] = []
         """Events that the view knows already and that go in front of the next append, with their writers' contexts."""
         self._refused = False
-        """Whether they were refused with the last append."""
+        """Whether the ledger refused them with the last append."""
         self._flushing: asyncio.Task[None] | None = None
         """Stores them, because nothing else came to be written."""
 
@@ -145,6 +145,7 @@ class Journal:
         except ValueError as error:
             raise NotStorable(f"{error} Nothing of it was stored.") from error
         self._ahead.append((ready, copy_context()))
+        self._refused = False
         apply(self.view, Foreseen(ready.type, ready.data, self._clock.now(), self.view.version + 1))
         loop = asyncio.get_running_loop()
         loop.call_soon(loop.call_soon, self._flush_soon)  # once the steps that begin now had their turn
@@ -289,19 +290,25 @@ class Journal:
             self._source, order.execution_id, order.trace_id, self._leases,
         )  # fmt: skip
 
+        went_in = False
+
         def then(stored: Sequence[Event]) -> None:
-            self._refused = False
+            nonlocal went_in
+            went_in = True
             if snapshots:
                 mark_taken(self.view)
             for event, (_, context) in zip(stored, ahead, strict=False):
                 context.run(_log_event, event)
             take_in(stored[len(ahead) :])
 
-        self._ahead, self._refused = [], True
+        self._ahead, self._refused = [], False
         try:
             await self._store.ledger.append(own, *appends, blobs=blobs, snapshots=snapshots, then=then)
+        except LedgerError:
+            self._refused = True
+            raise
         finally:
-            if self._refused:
+            if not went_in:
                 self._ahead = ahead
 
     def _flush_soon(self) -> None:

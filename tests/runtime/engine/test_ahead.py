@@ -98,6 +98,18 @@ async def test_what_goes_ahead_and_can_never_be_stored_is_refused_before_anybody
     assert alone.view.version == 0
 
 
+async def test_what_goes_ahead_of_something_that_can_never_be_stored_is_stored_all_the_same(
+    alone: Journal, held: Held
+) -> None:
+    await alone.write_ahead(skipped("a"))
+    with pytest.raises(NotStorable):
+        await alone.write(NewEvent("Not A Type", {}))
+
+    await alone.aclose()
+
+    assert await kinds_in(held) == ["step.skipped"]
+
+
 async def test_a_stream_that_moved_on_before_what_goes_ahead_is_somebody_elses(
     alone: Journal, sqlite_store: SqlStore
 ) -> None:
