@@ -1,4 +1,4 @@
-"""What `silicon doctor` looks at by itself: Python, versions, the home folder, the model."""
+"""What `silicon doctor` looks at by itself: Python, versions, the home folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def examine(settings: Settings) -> Iterator[Examined]:
     yield _versions()
     yield _home(settings.home)
     yield _log(settings)
-    yield _model(settings)
 
 
 def _python() -> Examined:
@@ -71,16 +70,3 @@ def _log(settings: Settings) -> Examined:
     if path.exists() and not os.access(path, os.W_OK):
         return Examined("log", Health.BROKEN, f"{path} cannot be written", "Set SILICON_LOG__FILE to another file.")
     return Examined("log", Health.GOOD, f"{path}, level {settings.log.level}")
-
-
-def _model(settings: Settings) -> Examined:
-    model = settings.model
-    if not model.reason:
-        return Examined(
-            "model",
-            Health.NOTE,
-            "none configured; declared plans run, a react step fails with MODEL_REQUIRED",
-            "Set SILICON_MODEL__REASON and SILICON_MODEL__BASE_URL to use one.",
-        )
-    key = "with a key" if settings.model_key() else "without a key"
-    return Examined("model", Health.GOOD, f"{model.reason} at {model.base_url or 'the default endpoint'}, {key}")

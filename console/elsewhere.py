@@ -79,6 +79,7 @@ def _run(view: ExecutionView, requests: Requests, steps: Steps) -> ExecutionRun:
         organisation_sha256=view.organisation_sha256,
         home=view.home,
         trace_id=view.trace_id,
+        models=view.models,
         resumed=True,
         reopened=view.reopened,
         leases=(),

@@ -12,6 +12,7 @@ from console.browser import opens_pages, slot_browser
 from console.doctor import examine
 from console.doctor_connections import connections_of
 from console.doctor_mcp import mcp_servers_of
+from console.doctor_model import models_of
 from console.folders import folder_of
 from console.resources import Resources
 from console.views import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
@@ -20,6 +21,7 @@ from runtime.errors import LedgerError, NotFound, SiliconError
 from runtime.executor.presence import servers
 from runtime.keeping import pruned_events
 from runtime.ledger import address, embedded_file, status, upgrade
+from runtime.model.profiles import Profiles
 
 
 class Keeping:
@@ -70,7 +72,17 @@ class Keeping:
         if usable:
             browser = await asyncio.to_thread(slot_browser, self._resources.settings)
             found.append(await browser.examine(start=organisation is not None and opens_pages(organisation)))
-        return [*found, *told]
+        return [*found, *await self._models(organisation), *told]
+
+    async def _models(self, organisation: Organisation | None) -> Sequence[Examined]:
+        """Ask the models; what is found out for an organisation is kept for its work where there is a ledger."""
+        settings, named, profiles = self._resources.settings, {}, None
+        if organisation is not None:
+            named = dict(organisation.models)
+            if (await self._database()).health is Health.GOOD and await self._has_ledger():
+                store = await self._resources.store()
+                profiles = Profiles(store.ledger, organisation.name, settings.model.base_url)
+        return await models_of(settings, named, profiles)
 
     def _url(self) -> str:
         return address(self._resources.settings.ledger, self._resources.settings.home)

@@ -23,6 +23,7 @@ from runtime.capabilities.connections import BridgeConnection
 from runtime.clock import Clock
 from runtime.errors import SiliconError
 from runtime.executor import ExecutionRun
+from runtime.model.opening import Models
 from runtime.settings.load import Settings
 
 if TYPE_CHECKING:
@@ -78,6 +79,12 @@ class Organisations:
         return open_foreign(
             self.store, EnginesElsewhere(self), self.clock, slot=settings.slot, cluster=settings.cluster
         )
+
+    @cached_property
+    def models(self) -> Models:
+        """The models of this process."""
+        settings = self._settings
+        return Models(settings.model, settings.model_key(), settings.bus, self.store.ledger)
 
     def read(self, folder: Path) -> Organisation:
         """Return the organisation as its folder stands now; raise OrganisationFaulty with all its faults."""
@@ -143,6 +150,8 @@ class Organisations:
             await self.bridge.close()
         for wired in (*self._pinned.values(), *self._current):
             await wired.close()
+        if "models" in self.__dict__:
+            await self.models.close()
 
     async def _wired(self, key: tuple[str, Path]) -> Wired:
         """Return the organisation ready for work, made so once, however many ask for it at the same time."""
@@ -187,7 +196,9 @@ class Organisations:
 
         bridged = any(isinstance(each, BridgeConnection) for each in organisation.connections.values())
         calls = self.foreign.calls if bridged else None
-        return Wired(organisation, self.store, self._settings, self.clock, self.plane, self.bridge, calls)
+        return Wired(
+            organisation, self.store, self._settings, self.clock, self.plane, self.bridge, self.models, calls
+        )  # fmt: skip
 
 
 class PinnedBody:

@@ -20,6 +20,7 @@ from governance.policies import Policy
 from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.connections import AnyConnection
 from runtime.capabilities.port import CapabilitySpec
+from runtime.model.prices import Prices
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,10 @@ class Organisation:
     approvals: Mapping[str, ApprovalRule] = field(default_factory=dict)
     people: People = field(default_factory=lambda: People(()))
     budget: Budget = Budget()  # noqa: RUF009  (frozen)
-    model: Mapping[str, str] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Role → name of its model, of those that the folder names."""
+    prices: Prices = field(default_factory=dict)
+    """What models cost."""
     views: Mapping[str, str] = field(default_factory=dict)
     """File that a connection names under `known` → its text, as it stood when the organisation was read."""
     blackboard: Mapping[str, KeyRule] = field(default_factory=dict)

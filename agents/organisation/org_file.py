@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from agents.employee.ports import Isolation
 from agents.organisation.declared import Declared, Duration, one_or_more
@@ -15,6 +15,7 @@ from contracts import ApprovalMode, Budget, CapabilityName, Money, Name, Text, V
 from governance.access import Role
 from memory.buckets import year_fault
 from runtime.blackboard.rules import KEY, REPLACE, rule_named
+from runtime.model.prices import Price
 
 _Several = BeforeValidator(one_or_more)
 
@@ -155,6 +156,42 @@ class BudgetEntry(Declared):
         return Budget(seconds=self.seconds, tokens=self.tokens, money=self.money, steps=self.steps)
 
 
+class PriceEntry(Declared):
+    """What a million tokens of a model cost."""
+
+    tokens_in: Annotated[Money, BeforeValidator(_money)]
+    """Sent, written as `0.50 USD`."""
+    tokens_out: Annotated[Money, BeforeValidator(_money)]
+    """Received, in the same currency."""
+
+    @model_validator(mode="after")
+    def _one_currency(self) -> PriceEntry:
+        self.price()
+        return self
+
+    def price(self) -> Price:
+        """Return it as models are reckoned with."""
+        return Price(self.tokens_in, self.tokens_out)
+
+
+class ModelEntry(Declared):
+    """Which model does what; one left empty is not used."""
+
+    reason: str | None = None
+    """Reasons in `react` steps and makes plans."""
+    summarise: str | None = None
+    """Condenses; absent means the one that reasons."""
+    embed: str | None = None
+    """Gives embeddings."""
+    prices: dict[str, PriceEntry] = Field(default={})
+    """Name of a model → what it costs; where money is limited, one that is not named is not asked."""
+
+    def names(self) -> dict[str, str]:
+        """Return role → model, of those that are named."""
+        named = {"reason": self.reason, "summarise": self.summarise, "embed": self.embed}
+        return {role: name for role, name in named.items() if name}
+
+
 class BoardEntry(Declared):
     """A key of the blackboard; its rule alone is written as `best: max`."""
 
@@ -198,7 +235,7 @@ class OrgFile(Declared):
     """Language of reports where a request names none."""
     clock: ClockEntry = ClockEntry()
     """For replayed worlds."""
-    model: dict[str, str | None] = Field(default={})
+    model: ModelEntry = ModelEntry()
     """Model of each role; without one, declared plans still run."""
     budget: BudgetEntry = BudgetEntry()
     """Limits of one execution."""
@@ -218,12 +255,4 @@ class OrgFile(Declared):
             ZoneInfo(value)
         except (LookupError, ValueError, OSError) as error:
             raise ValueError(f"There is no time zone {value!r}; write for example America/New_York") from error
-        return value
-
-    @field_validator("model")
-    @classmethod
-    def _roles_are_known(cls, value: dict[str, Any]) -> dict[str, Any]:
-        unknown = set(value) - {"reason"}
-        if unknown:
-            raise ValueError(f"There is no model role {', '.join(sorted(unknown))}; there is: reason")
         return value

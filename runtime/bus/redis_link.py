@@ -43,7 +43,7 @@ class RedisLink:
         self.published = 0
         """This process published everything up to here, or gave it up."""
         self._kept = kept
-        self._client = _client(url)
+        self._client = redis_client(url)
         self._away = False
         self._tried = 0
 
@@ -148,7 +148,8 @@ async def _uncancelled(call: Awaitable[T]) -> T:
     return answer
 
 
-def _client(url: str) -> Redis:
+def redis_client(url: str) -> Redis:
+    """Return a client that gives up soon and tries nothing again; raise SettingsError for what is no address."""
     from redis.asyncio import Redis
     from redis.asyncio.retry import Retry
     from redis.backoff import NoBackoff

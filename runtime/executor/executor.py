@@ -176,6 +176,7 @@ class Executor(Register):
             organisation_sha256=view.organisation_sha256,
             home=view.home,
             trace_id=view.trace_id,
+            models=view.models,
             resumed=resumed,
             reopened=view.reopened,
             leases=(lease,),

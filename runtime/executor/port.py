@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -40,6 +40,8 @@ class ExecutionRun:
     """Ask before each effect: returns when the execution is surely still this process's, raises StaleWriter else."""
     steps: Steps = field(default_factory=Steps)
     """Around each step: one that would begin while the process drains is held back."""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Role → the model that was pinned for it."""
     known: Known = field(default_factory=Known)
     """What this process knows of the stretch's orders without reading them."""
 

@@ -57,15 +57,19 @@ class Record:
         return fold_execution(execution_id, await self._ledger.read(execution_id))
 
     async def request(
-        self, request: ExecutionRequest, organisation_sha256: str, home: Path, blobs: Sequence[bytes]
-    ) -> Submitted:
+        self, request: ExecutionRequest, organisation_sha256: str, home: Path, blobs: Sequence[bytes],
+        models: Mapping[str, str],
+    ) -> Submitted:  # fmt: skip
         """Store a request with its blobs; a key that was used for the same before stands for the earlier execution.
 
         Raises:
             KeyInUse: the key was used for something else.
         """
         execution_id = ExecutionId.new()
-        data = {"request": request.to_json(), "organisation_sha256": organisation_sha256, "home": str(home)}
+        data: dict[str, Any] = {
+            "request": request.to_json(), "organisation_sha256": organisation_sha256, "home": str(home),
+            **({"models": dict(models)} if models else {}),
+        }  # fmt: skip
         common: _Common = {
             "execution_id": execution_id,
             "organisation": request.organisation,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from contracts import Budget, ExecutionId, ExecutionRequest, Name
@@ -14,6 +14,8 @@ from runtime.executor.states import ExecutionState, IllegalTransition
 from runtime.executor.view import ExecutionView, refuse_imported
 from runtime.ledger.port import Store
 
+NO_MODELS: Mapping[str, str] = {}
+
 
 class Register:
     """The executions of one store. What is asked for is carried out by whoever claims the execution next."""
@@ -23,16 +25,17 @@ class Register:
         self._record = Record(store.ledger)
 
     async def submit(
-        self, request: ExecutionRequest, organisation_sha256: str, home: Path, blobs: Sequence[bytes] = ()
-    ) -> Submitted:
-        """Record the request with its pinned organisation; nothing runs yet.
+        self, request: ExecutionRequest, organisation_sha256: str, home: Path, blobs: Sequence[bytes] = (), *,
+        models: Mapping[str, str] = NO_MODELS,
+    ) -> Submitted:  # fmt: skip
+        """Record the request with its pinned organisation and models (role → name); nothing runs yet.
 
         The same idempotency key is the same execution, however often and from wherever it is asked for.
 
         Raises:
             KeyInUse: the key stands for an execution that asks for something else.
         """
-        return await self._record.request(request, organisation_sha256, home, blobs)
+        return await self._record.request(request, organisation_sha256, home, blobs, models)
 
     async def request_cancel(self, execution_id: ExecutionId, by: str) -> ExecutionView:
         """Record that the execution is to stop, and return how it stands then; whoever works on it stops it.

@@ -42,6 +42,8 @@ class ExecutionView:
     home: Path
     """The organisation's folder on the machine that asked."""
     trace_id: str
+    models: Mapping[str, str]
+    """Role → the model that has it from the start to the end, whatever is set meanwhile."""
     requested_at: datetime
     updated_at: datetime
     version: int
@@ -159,6 +161,7 @@ def _begin(execution_id: ExecutionId, event: Event) -> ExecutionView:
         organisation_sha256=str(data.get("organisation_sha256")),
         home=Path(str(data.get("home"))),
         trace_id=event.trace_id or execution_id.ulid,
+        models={role: str(name) for role, name in _object(data.get("models")).items()},
         requested_at=event.time,
         updated_at=event.time,
         version=event.stream_version,

@@ -2,6 +2,16 @@
 
 from runtime.model.port import Ending, Model, ModelAnswer, ModelRequest, ToolCall
 from runtime.model.profile import Calling, Profile
-from runtime.model.required import model_required
+from runtime.model.required import model_required, model_required_for
 
-__all__ = ["Calling", "Ending", "Model", "ModelAnswer", "ModelRequest", "Profile", "ToolCall", "model_required"]
+__all__ = [
+    "Calling",
+    "Ending",
+    "Model",
+    "ModelAnswer",
+    "ModelRequest",
+    "Profile",
+    "ToolCall",
+    "model_required",
+    "model_required_for",
+]

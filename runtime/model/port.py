@@ -37,6 +37,8 @@ class ModelRequest:
     """JSON Schema of the object that words have to be, where it is declared and there are no tools."""
     most_tokens: int | None = None
     """Tokens of the answer at most; None leaves it to the setting `model.most_tokens`."""
+    times: int = 1
+    """How many times as many it may have: more after an answer that was cut."""
     temperature: float | None = None
     """None leaves it to the endpoint."""
 
@@ -82,6 +84,15 @@ class Bounded(Protocol):
         ...
 
 
+@runtime_checkable
+class Priced(Protocol):
+    """A model whose price may be unknown; where money is limited, it is not asked then."""
+
+    def price_fault(self, role: str) -> str | None:
+        """Return why nobody can tell what an answer costs, or None."""
+        ...
+
+
 class Model(Protocol):
     """A model that reasons with tools."""
 
@@ -93,5 +104,6 @@ class Model(Protocol):
         Raises:
             ModelRequired: no model is configured for the role.
             NetworkFault: the endpoint cannot be reached, or asks to wait.
+            CapabilityFailed: it refuses, or hangs; see `runtime.model.errors`.
         """
         ...

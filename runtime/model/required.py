@@ -17,3 +17,13 @@ def model_required(step: str) -> ModelRequired:
         setting=SETTING,
         variable=VARIABLE,
     )
+
+
+def model_required_for(mode: str) -> ModelRequired:
+    """Return the error that says which setting would let a model make a plan, or an answer, for a goal."""
+    return ModelRequired(
+        f"The mode `{mode}` lets a model work on the goal, and no model is set. Name one in the setting {SETTING} "
+        f"(environment variable {VARIABLE}), or name a skill (--skill).",
+        setting=SETTING,
+        variable=VARIABLE,
+    )

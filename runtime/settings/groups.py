@@ -107,6 +107,8 @@ class EngineSettings(Group):
     """Answers of a model in one step at most, unless the step says otherwise."""
     plan_iterations: int = Field(default=50, ge=1)
     """Answers of models that one run of a plan may always have; a plan of many steps may have `iterations` for each."""
+    plan_from: float = Field(default=3.0, ge=0)
+    """Complexity of a goal from which a model makes a plan for it instead of answering it."""
     calls_at_once: int = Field(default=5, ge=1)
     """Tool calls of one model answer at once."""
     same_call_in_a_row: int = Field(default=3, ge=2)
@@ -352,11 +354,27 @@ class ModelSettings(Group):
     """The model of each role; without one, everything declared still runs."""
 
     reason: str = ""
-    """Model that reasons in `react` steps, for example the name your endpoint lists."""
+    """Model that reasons in `react` steps and plans, for example the name your endpoint lists."""
+    summarise: str = ""
+    """Model that condenses; empty means the one that reasons."""
+    embed: str = ""
+    """Model that gives embeddings; empty means that texts are found by their words."""
     base_url: str = ""
-    """OpenAI-compatible endpoint."""
+    """OpenAI-compatible endpoint, up to `/v1`; empty means OPENAI_BASE_URL, or else the one of OpenAI."""
     api_key_file: str = ""
     """File that holds the key; the environment variable OPENAI_API_KEY is read as well."""
+    stalled_s: float = Field(default=120.0, gt=0, le=_LONGEST_S)
+    """Seconds without a byte after which an answer is given up (`LLM_STALLED`)."""
+    at_once: int = Field(default=16, ge=1)
+    """Requests of one organisation to its models at once, over all processes where Redis is there."""
+    per_minute: int = Field(default=0, ge=0)
+    """Requests of one organisation that may begin in a minute; 0 sets no limit."""
+    most_tokens: int = Field(default=4_096, ge=1)
+    """Tokens of one answer at most."""
+    context_tokens: int = Field(default=128_000, ge=1_024)
+    """Tokens of a request with its answer, where the endpoint does not tell."""
+    stream: bool = True
+    """Whether answers are asked for in parts, where the endpoint can."""
 
 
 class LogSettings(Group):

@@ -178,12 +178,23 @@ def _with_secrets(settings: Settings, values: Given) -> Settings:
         settings = _with_address(settings, group)
         for number, part in enumerate(secrets_in(getattr(settings, group).url)):
             settings._secrets[f"{group}.url part {number}"] = SecretStr(part)
+    settings = _with_endpoint(settings)
     key = os.environ.get("OPENAI_API_KEY", "")
     if settings.model.api_key_file:
         key = _read_secret("model.api_key_file", settings.model.api_key_file)
     if key:
         settings._secrets["model.api_key"] = SecretStr(key)
     return settings
+
+
+def _with_endpoint(settings: Settings) -> Settings:
+    """Fill in the address of models under the name that the official client knows, where no other one is set."""
+    url = os.environ.get("OPENAI_BASE_URL", "")
+    if settings.model.base_url or not url:
+        return settings
+    filled = settings.model_copy(update={"model": settings.model.model_copy(update={"base_url": url})})
+    filled._sources["model.base_url"] = "environment"
+    return filled
 
 
 def _with_address(settings: Settings, group: str) -> Settings:

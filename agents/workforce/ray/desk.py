@@ -107,6 +107,7 @@ class Desks:
             organisation_sha256=view.organisation_sha256,
             home=view.home,
             trace_id=view.trace_id,
+            models=view.models,
             resumed=stretch.resumed,
             reopened=stretch.reopened,
             leases=(stretch.lease, self._address.lease),

@@ -18,6 +18,7 @@ _NAMES = frozenset(
     {
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV",
         "LD_LIBRARY_PATH", "LD_PRELOAD", "SSL_CERT_FILE", "SSL_CERT_DIR", "DOCKER_HOST", "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
     }
 )  # fmt: skip
 _BEGINS = ("LC_", "PYTHON", "RAY_", "SILICON_", "XDG_", "PLAYWRIGHT_", "PG", "MYSQL_")

@@ -7,7 +7,7 @@ from runtime.engine.amounts import Amounts, amounts_of, spent_of
 from runtime.engine.budget import exceeded
 from runtime.engine.costs import PriceUnknown
 from runtime.engine.react.talk import Talk
-from runtime.model.port import Bounded, ModelRequest
+from runtime.model.port import Bounded, ModelRequest, Priced
 
 ANSWER = "answer"
 """Under this name a unit holds what the answer takes that it waits for."""
@@ -42,6 +42,12 @@ def _needed(talk: Talk, request: ModelRequest, budget: Budget) -> Amounts:
         raise PriceUnknown(
             f"The model of step {talk.step.id} was not asked: {' and '.join(limited)} are limited, and it cannot tell "
             "how much an answer takes at most.",
+            step=talk.step.id, happened="no",
+        )  # fmt: skip
+    unpriced = model.price_fault(request.role) if Limit.MONEY in limited and isinstance(model, Priced) else None
+    if unpriced is not None:
+        raise PriceUnknown(
+            f"The model of step {talk.step.id} was not asked: money is limited to {budget.money}, and {unpriced}.",
             step=talk.step.id, happened="no",
         )  # fmt: skip
     most = model.most(request)

@@ -42,7 +42,7 @@ def test_the_organisation_holds_what_stands_in_the_folder(loaded: Organisation) 
     assert loaded.sensors["cancellations"].merge_gap_s == 43_200
     assert loaded.metrics["cancel-rate"].name == "cancel-rate"
     assert set(loaded.specs) >= {"flights.query", "desk.waive", "python", "advise"}
-    assert loaded.model == {}
+    assert loaded.models == {}
 
 
 def test_a_skill_holds_its_plan_with_the_contents_of_its_files(loaded: Organisation) -> None:
@@ -67,7 +67,7 @@ def test_who_is_below_whom_is_known(loaded: Organisation) -> None:
 
 
 def test_variables_are_filled_from_the_environment(organisation: Path, builtin: Specs) -> None:
-    assert load(organisation, builtin=builtin, environ={"SILICON_MODEL": "m-1"}).model == {"reason": "m-1"}
+    assert load(organisation, builtin=builtin, environ={"SILICON_MODEL": "m-1"}).models == {"reason": "m-1"}
 
 
 def test_a_faulty_organisation_is_not_loaded_and_tells_all_faults(organisation: Path, builtin: Specs) -> None:

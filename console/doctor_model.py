@@ -1,0 +1,97 @@
+"""What `silicon doctor` says of models: whether the endpoint answers, and what it supports of what is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from console.views import Examined, Health
+from runtime.errors import SiliconError
+from runtime.model.endpoint import Endpoint
+from runtime.model.naming import names_in
+from runtime.model.probing import probe
+from runtime.model.profile import Calling, Profile
+from runtime.model.profiles import Profiles
+from runtime.settings.load import Settings
+
+PROBE_S = 20.0
+"""How long a person who looks waits for a byte; work waits `model.stalled_s`."""
+_TOOLS: Mapping[Calling, str] = {
+    Calling.NATIVE: "calls tools",
+    Calling.SCHEMA: "does not call tools; they are offered as a schema that its answers follow",
+    Calling.TEXT: "neither calls tools nor follows a schema; tools are told in words, which small models get wrong",
+}
+
+
+async def models_of(
+    settings: Settings, named: Mapping[str, str], profiles: Profiles | None
+) -> list[Examined]:  # fmt: skip
+    """Return what is found of each model that settings or organisation name; each is asked a few short questions.
+
+    Args:
+        named: role → model, of those that the organisation names itself.
+        profiles: where what is found out is kept for the work to come; None keeps nothing.
+    """
+    names = names_in(settings.model, named)
+    if not names.get("reason"):
+        what = "none configured; declared plans run, a react step fails with MODEL_REQUIRED"
+        mend = "Set SILICON_MODEL__REASON, SILICON_MODEL__BASE_URL and OPENAI_API_KEY to use one."
+        return [Examined("model", Health.NOTE, what, mend)]
+    stalled_s = min(PROBE_S, settings.model.stalled_s)
+    endpoint = Endpoint(settings.model.base_url, settings.model_key(), stalled_s=stalled_s)
+    try:
+        found = [await _examined(endpoint, name, roles, profiles) for name, roles in _asked(names)]
+        return [*found, *await _embedding(endpoint, names.get("embed"))]
+    finally:
+        await endpoint.close()
+
+
+def _asked(names: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each model that answers with words, and the roles that it has."""
+    for name in dict.fromkeys(names[role] for role in ("reason", "summarise") if role in names):
+        yield name, [role for role in ("reason", "summarise") if names.get(role) == name]
+
+
+async def _examined(endpoint: Endpoint, name: str, roles: list[str], profiles: Profiles | None) -> Examined:
+    title = f"model {name}"
+    try:
+        profile = await probe(endpoint, name)
+        if profiles is not None:
+            await profiles.find_anew(name, profile)
+    except SiliconError as error:
+        return Examined(title, Health.BROKEN, error.message, _mend(endpoint))
+    lacking = list(_lacking(profile))
+    what = f"{', '.join(roles)}; {endpoint.base_url or 'OpenAI'} answers and {_TOOLS[profile.calling]}"
+    health = Health.NOTE if profile.calling is Calling.TEXT else Health.GOOD
+    more = f"; without {', '.join(lacking)}" if lacking else ""
+    context = f"; {profile.context_tokens:,} tokens of context" if profile.context_tokens else ""
+    mend = "" if profile.context_tokens else "It does not tell how much a request may hold: set model.context_tokens."
+    return Examined(title, health, what + more + context, mend, profile.to_json())
+
+
+def _lacking(profile: Profile) -> Iterator[str]:
+    """Yield what the endpoint lacks, in words; nothing of it stops the work."""
+    if profile.tools and not profile.strict:
+        yield "strict schemas"
+    if profile.tools and not profile.must_call:
+        yield "obeying tool_choice"
+    if not profile.json_schema:
+        yield "json_schema"
+    if not profile.streams:
+        yield "streams"
+    elif not profile.stream_usage:
+        yield "usage in streams (it is reckoned)"
+
+
+async def _embedding(endpoint: Endpoint, name: str | None) -> list[Examined]:
+    if not name:
+        return []
+    try:
+        (vector,) = await endpoint.embed(name, ["hello"])
+    except SiliconError as error:
+        return [Examined(f"model {name}", Health.BROKEN, error.message, _mend(endpoint))]
+    return [Examined(f"model {name}", Health.GOOD, f"embed; vectors of {len(vector)} numbers")]
+
+
+def _mend(endpoint: Endpoint) -> str:
+    where = "" if endpoint.base_url else " It is the one of OpenAI, because SILICON_MODEL__BASE_URL is not set."
+    return f"Look at SILICON_MODEL__BASE_URL, SILICON_MODEL__REASON and OPENAI_API_KEY.{where}"

@@ -1,0 +1,141 @@
+"""How many requests of one organisation are under way at once, in one process and over several."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+
+import pytest
+
+from runtime.bus.redis_link import redis_client
+from runtime.model.limits import MINUTE_S, Limiter, LocalLimiter, RedisLimiter, room_in
+from tests.servers import Redis, redis_server
+
+__all__ = ["redis_server"]
+pytestmark = pytest.mark.anyio
+
+
+class Crowd:
+    """Requests that stay as long as the test wants, and how many there were at once."""
+
+    def __init__(self) -> None:
+        self.inside, self.most = 0, 0
+        self.done = 0
+        self.changed = asyncio.Condition()
+        self.leave = asyncio.Event()
+
+    async def come(self, limiter: Limiter) -> None:
+        async with room_in(limiter):
+            await self._moved(1)
+            await self.leave.wait()
+            await self._moved(-1)
+        self.done += 1
+
+    async def _moved(self, by: int) -> None:
+        async with self.changed:
+            self.inside += by
+            self.most = max(self.most, self.inside)
+            self.changed.notify_all()
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(10), self.changed:
+            await self.changed.wait_for(holds)
+
+
+async def test_so_many_at_once_and_the_others_in_turn() -> None:
+    crowd, limiter = Crowd(), LocalLimiter(3)
+    async with asyncio.TaskGroup() as group:
+        for _ in range(10):
+            group.create_task(crowd.come(limiter))
+        await crowd.until(lambda: crowd.inside == 3)
+        crowd.leave.set()
+    assert (crowd.most, crowd.done) == (3, 10)
+
+
+async def test_whoever_gives_up_waiting_takes_no_place() -> None:
+    limiter = LocalLimiter(1)
+    first = await limiter.acquire()
+    waiting = asyncio.create_task(limiter.acquire())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    await limiter.release(first)
+    async with asyncio.timeout(5):
+        await limiter.acquire()
+
+
+async def test_a_place_is_given_back_once() -> None:
+    limiter = LocalLimiter(1)
+    taken = await limiter.acquire()
+    await limiter.release(taken)
+    await limiter.release(taken)
+    await limiter.acquire()
+    second = asyncio.create_task(limiter.acquire())
+    await asyncio.sleep(0)
+    assert not second.done()
+    second.cancel()
+
+
+async def test_so_many_begin_in_a_minute() -> None:
+    now = [0.0]
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        now[0] += seconds
+
+    limiter = LocalLimiter(100, per_minute=2, now=lambda: now[0], sleep=sleep)
+    for _ in range(5):
+        await limiter.acquire()
+    assert slept == [MINUTE_S, MINUTE_S]
+
+
+@pytest.fixture
+async def shared(redis_server: Redis) -> AsyncIterator[Callable[..., RedisLimiter]]:
+    """Return what makes the limiter of one more process on the same Redis."""
+    async with AsyncExitStack() as clients:
+
+        async def name() -> str:
+            return "ledger:org"
+
+        def make(at_once: int, *, held_s: float = 60) -> RedisLimiter:
+            client = redis_client(redis_server.url)
+            clients.push_async_callback(client.aclose)
+            return RedisLimiter(client, name, at_once, held_s=held_s)
+
+        yield make
+
+
+async def test_processes_share_one_limit(shared: Callable[..., RedisLimiter]) -> None:
+    crowd = Crowd()
+    processes = [shared(2), shared(2), shared(2)]
+    async with asyncio.TaskGroup() as group:
+        for number in range(9):
+            group.create_task(crowd.come(processes[number % 3]))
+        await crowd.until(lambda: crowd.inside == 2)
+        crowd.leave.set()
+    assert (crowd.most, crowd.done) == (2, 9)
+
+
+async def test_the_place_of_a_process_that_died_is_free_again(shared: Callable[..., RedisLimiter]) -> None:
+    dead, alive = shared(1, held_s=0.2), shared(1, held_s=0.2)
+    await dead.acquire()
+    async with asyncio.timeout(10):
+        await alive.acquire()
+
+
+async def test_without_redis_each_process_keeps_the_limit_by_itself(
+    shared: Callable[..., RedisLimiter], redis_server: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    limiter, crowd = shared(2), Crowd()
+    redis_server.kill()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(4):
+            group.create_task(crowd.come(limiter))
+        await crowd.until(lambda: crowd.inside == 2)
+        crowd.leave.set()
+    assert (crowd.most, crowd.done) == (2, 4)
+    told = Counter(record.name for record in caplog.records)
+    assert told["runtime.model.limits"] == 1

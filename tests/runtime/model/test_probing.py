@@ -1,0 +1,103 @@
+"""What is found out about an endpoint is what it does, not what it accepts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from runtime.errors import NetworkFault
+from runtime.model.endpoint import Endpoint
+from runtime.model.errors import ModelAccessRefused, ModelRefused
+from runtime.model.probing import probe
+from runtime.model.profile import Calling, Profile
+from tests.fakes.openai_server.asked import Quirks
+from tests.fakes.openai_server.script import fails
+from tests.fakes.openai_server.server import MODEL, OpenAIServer, obliging
+
+pytestmark = pytest.mark.anyio
+
+
+async def profile_of(server: OpenAIServer) -> Profile:
+    endpoint = Endpoint(server.base_url, None, stalled_s=5)
+    try:
+        return await probe(endpoint, MODEL)
+    finally:
+        await endpoint.close()
+        server.stop()
+
+
+async def test_an_endpoint_that_keeps_the_protocol_has_all_of_it() -> None:
+    assert await profile_of(obliging()) == Profile(developer=True, max_completion_tokens=False)
+
+
+@pytest.mark.parametrize(
+    ("quirks", "lacking"),
+    [
+        ({"calls": "never"}, {"tools", "strict", "parallel", "must_call"}),
+        ({"calls": "text"}, {"tools", "strict", "parallel", "must_call"}),
+        ({"json_schema": "ignored"}, {"json_schema"}),
+        ({"json_schema": "broken"}, {"json_schema"}),
+        ({"developer": "refused"}, {"developer"}),
+        ({"developer": "broken"}, {"developer"}),
+        ({"streams": False}, {"streams", "stream_usage"}),
+        ({"stream_usage": "never"}, {"stream_usage"}),
+        ({"refused": frozenset({"stream_options"})}, {"stream_usage"}),
+        ({"strict": "refused"}, {"strict", "parallel"}),
+        ({"strict": "broken"}, {"strict", "parallel"}),
+        ({"obeys_tool_choice": False}, {"must_call"}),
+        ({"refused": frozenset({"tools"})}, {"tools", "strict", "parallel", "must_call"}),
+        ({"refused": frozenset({"tool_choice"})}, {"strict", "parallel", "must_call"}),
+    ],
+    ids=str,
+)  # fmt: skip
+async def test_what_is_refused_or_passed_over_is_not_supported(quirks: dict[str, Any], lacking: set[str]) -> None:
+    found = await profile_of(obliging(quirks=Quirks(**quirks)))
+    assert {name for name, has in found.to_json().items() if has is False} - {"max_completion_tokens"} == lacking
+
+
+@pytest.mark.parametrize("refused", [{"max_tokens"}, {"temperature"}, {"max_tokens", "temperature"}], ids=str)
+async def test_what_models_that_think_refuse_is_found_out(refused: set[str]) -> None:
+    found = await profile_of(obliging(quirks=Quirks(refused=frozenset(refused))))
+    assert found.max_completion_tokens is ("max_tokens" in refused)
+    assert found.temperature is ("temperature" not in refused)
+    assert found.tools
+
+
+async def test_two_honest_endpoints_may_share_next_to_nothing() -> None:
+    one = await profile_of(obliging(quirks=Quirks(calls="never", developer="broken")))
+    other = await profile_of(obliging(quirks=Quirks(json_schema="broken", streams=False)))
+    assert (one.calling, other.calling) == (Calling.SCHEMA, Calling.NATIVE)
+    neither = await profile_of(obliging(quirks=Quirks(calls="never", json_schema="ignored")))
+    assert neither.calling is Calling.TEXT
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"context_length": 8192}, {"max_model_len": 8192}, {"meta": {"n_ctx_train": 8192}}, {"n_ctx": 8192}],
+    ids=lambda said: next(iter(said)),
+)
+async def test_how_much_a_request_may_hold_is_read_where_it_is_told(said: dict[str, Any]) -> None:
+    assert (await profile_of(obliging(models={MODEL: said}))).context_tokens == 8192
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [(fails(401, "Who?"), ModelAccessRefused), (fails(404, "No."), ModelRefused), (fails(500), NetworkFault)],
+    ids=["key", "model", "broken"],
+)
+async def test_an_endpoint_that_cannot_be_asked_at_all_is_no_profile(
+    openai_server: OpenAIServer, answer: Any, kind: type[Exception]
+) -> None:
+    openai_server.plays(answer)
+    endpoint = Endpoint(openai_server.base_url, None, stalled_s=5)
+    with pytest.raises(kind):
+        await probe(endpoint, MODEL)
+    await endpoint.close()
+
+
+async def test_a_probe_is_a_few_short_requests() -> None:
+    server = obliging()
+    await profile_of(server)
+    assert server.count() <= 6
+    assert all(len(asked.body) < 1_500 for asked in server.chats)
