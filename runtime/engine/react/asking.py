@@ -17,7 +17,7 @@ from runtime.engine.react.talk import Talk, take_in
 from runtime.engine.retry import backoff
 from runtime.errors import CapabilityFailed, CapabilityTimeout, InvalidArguments, NetworkFault, SiliconError
 from runtime.ledger.port import NewEvent
-from runtime.model.port import ModelAnswer, ModelRequest, ToolCall
+from runtime.model.port import Ending, ModelAnswer, ModelRequest, ToolCall
 
 _log = logging.getLogger(__name__)
 
@@ -141,6 +141,8 @@ async def _store(talk: Talk, request: ModelRequest, answer: ModelAnswer, *, seco
     data = talk.event(
         answer=number, role=request.role, request_sha256=request_sha256(request), usage=usage.to_json(), **whole
     )
+    if answer.ending is not Ending.DONE:
+        data["ending"] = answer.ending.value
     text, blobs = to_bytes(whole), []
     if len(text) > run.settings.inline_output:  # long, the whole answer is a blob and the event names its calls only
         data["answer_sha256"], data["content"], data["facts"] = sha256(text), "", {}

@@ -11,6 +11,7 @@ from runtime.engine.react.state import Call, React, Turn
 from runtime.engine.result import Result
 from runtime.engine.view import Intent, OrderView, Unit
 from runtime.errors import surely_not
+from runtime.model.port import Ending
 
 
 def begin_anew(unit: Unit) -> None:
@@ -52,7 +53,8 @@ def _answered(view: OrderView, event: Happened, data: Data) -> None:
         Call(each["id"], unit.step, unit.index, place, each["name"], each.get("arguments") or {}, each.get("fault", ""))
         for place, each in enumerate(data.get("calls", ()), 1)
     ]
-    react.turns.append(Turn(number, data.get("content", ""), calls, data.get("answer_sha256")))
+    ending = Ending(data.get("ending", Ending.DONE))
+    react.turns.append(Turn(number, data.get("content", ""), calls, data.get("answer_sha256"), ending=ending))
     react.unreachable = 0
     view.spend(event.stream_version, unit, Usage.read(data.get("usage", {})))
 

@@ -20,21 +20,16 @@ from runtime.engine.react.asking import ask
 from runtime.engine.react.calls import carry_out, merged
 from runtime.engine.react.control import ReplanAsked, Say, StepBlocked, ending, read_control
 from runtime.engine.react.state import Call, Turn
-from runtime.engine.react.talk import Talk, prepare, recall_answers
+from runtime.engine.react.talk import Talk, output_of, prepare, recall_answers
+from runtime.engine.react.unusable import AnswerUnusable, NothingUsable, refuse_unfinished
 from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
-from runtime.errors import BusinessRefusal, InvalidArguments, SiliconError
+from runtime.errors import InvalidArguments, SiliconError
 from runtime.ledger.port import NewEvent
 from runtime.model.required import model_required
 from runtime.strict_json import read_json
 
 _FENCED = re.compile(r"^```(?:json)?\s*\n(.*)\n```$", re.DOTALL)
-
-
-class NothingUsable(BusinessRefusal):
-    """An answer of a model holds neither a call nor words."""
-
-    code = "NOTHING_USABLE"
 
 
 async def reason(run: Run, step: Step, unit: Unit, scope: Scope) -> Outcome:
@@ -68,11 +63,14 @@ async def _come_of(talk: Talk, turn: Turn) -> Outcome | None:
     if turn.refused is not None or turn.number <= talk.react.since:
         return None
     try:
+        refuse_unfinished(turn, talk.step)
+        if (last := talk.box.ending(turn)) is not None:
+            return await _taken(talk, await output_of(talk.run, last))
         if not turn.calls:
             return await _taken(talk, _output_of(talk.step, turn.content))
         end = ending(turn)
         return None if end is None else await _ended(talk, turn, end)
-    except (OutputFaulty, NotAccepted, NothingUsable, InvalidArguments) as error:
+    except (OutputFaulty, NotAccepted, AnswerUnusable, InvalidArguments) as error:
         await _refuse(talk, turn, error)
         return None
 

@@ -10,7 +10,7 @@ from runtime.canonical import clean, sha256, to_bytes, to_text
 from runtime.engine.react.control import CONTROL
 from runtime.engine.react.state import Call, React, Turn
 from runtime.engine.react.tools import Toolbox
-from runtime.model.port import ModelRequest
+from runtime.model.port import Ending, ModelRequest
 from runtime.once import once_for_each
 from runtime.schema import json_schema_of
 
@@ -36,7 +36,18 @@ def request_of(order: TaskOrder, step: Step, task: str, box: Toolbox, react: Rea
     for turn in react.turns:
         messages.extend(_of_turn(turn, limit))
         messages.extend(_told("The step was stopped", why) for number, why in react.told if number == turn.number)
-    return ModelRequest(role=ROLE, messages=messages, tools=box.declarations())
+    cut = sum(turn.ending is Ending.LENGTH for turn in react.turns[-2:])
+    return ModelRequest(
+        role=ROLE, messages=messages, tools=box.declarations(), must_call=_due(step, react), times=1 + cut
+    )
+
+
+def _due(step: Step, react: React) -> str:
+    """Return the tool that the model has to call now: one that its answer was not taken without."""
+    if react.last is None or react.last.refused is None:
+        return ""
+    called = {call.use for call in react.calls if call.result is not None}
+    return next((name for name in step.must_call if name not in called), "")
 
 
 def request_sha256(request: ModelRequest) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from contracts import CardId, Json, Problem, QuestionId
+from runtime.model.port import Ending
 
 if TYPE_CHECKING:
     from runtime.engine.result import Result
@@ -100,6 +101,8 @@ class Turn:
     """Whether a long answer has been brought in."""
     refused: Problem | None = None
     """Why it was not taken for the result of the step."""
+    ending: Ending = Ending.DONE
+    """How it ended; nothing is taken of one that was cut, held back or broken off."""
 
 
 @dataclass(slots=True)

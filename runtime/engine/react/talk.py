@@ -83,6 +83,14 @@ async def recall_answers(run: Run, react: React) -> None:
             take_in(turn, json.loads(await run.blobs.get(turn.answer_sha256)))
 
 
+async def output_of(run: Run, call: Call) -> Json:
+    """Return the whole of what a call gave."""
+    assert call.result is not None
+    if call.result.output_sha256 is None:
+        return call.result.output
+    return cast(Json, json.loads(await run.blobs.get(call.result.output_sha256)))
+
+
 def take_in(turn: Turn, answer: Mapping[str, Any]) -> None:
     """Fill in the words and arguments of an answer that its event left out."""
     turn.content = answer["content"]

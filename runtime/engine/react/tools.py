@@ -10,7 +10,7 @@ from contracts import Effect, Json, Step, Text
 from runtime.capabilities.port import CapabilitySpec
 from runtime.engine.direct import stronger
 from runtime.engine.react.control import CONTROL, control_tool
-from runtime.engine.react.state import Call
+from runtime.engine.react.state import Call, Turn
 from runtime.errors import InvalidArguments
 from runtime.model.requests.names import names_of
 from runtime.once import once_for_each
@@ -76,6 +76,13 @@ class Toolbox:
         """Return the bound arguments as the plan has them, bindings unresolved."""
         return {name: value for name, value in self._step.arguments.items() if name in spec.parameters}
 
+    def ending(self, turn: Turn) -> Call | None:
+        """Return the call of this answer whose result is that of the step, if there is one."""
+        return next((call for call in turn.calls if call.result is not None and self._ends(call.use)), None)
+
+    def _ends(self, use: str | None) -> bool:
+        return any(spec.ends_step for spec in self._specs.values() if spec.name == use)
+
     def effect_of(self, spec: CapabilitySpec) -> Effect:
         """Return what a call does to the world; what the step says makes no read an effect."""
         return spec.effect if spec.effect is Effect.READ else stronger(spec.effect, self._step.effect)
@@ -117,6 +124,8 @@ def _declared(name: str, spec: CapabilitySpec, schema: Mapping[str, Any]) -> dic
 
 def _schema_of(spec: CapabilitySpec, given: Mapping[str, Json]) -> dict[str, Any]:
     open_ones = {name: parameter for name, parameter in spec.parameters.items() if name not in given}
+    if spec.schema is not None:
+        return _without(spec.schema, given)
     schema = json_schema_of_parameters(open_ones, open_arguments=spec.open_arguments)
     for name, parameter in open_ones.items():
         told: dict[str, Any] = {"description": in_language(parameter.description, "en")}
@@ -124,3 +133,10 @@ def _schema_of(spec: CapabilitySpec, given: Mapping[str, Json]) -> dict[str, Any
             told["examples"] = [parameter.example]
         schema["properties"][name] = {**schema["properties"][name], **told}
     return schema
+
+
+def _without(schema: Mapping[str, Any], given: Mapping[str, Json]) -> dict[str, Any]:
+    """Return a declared schema without the arguments that code fills in."""
+    shown = {name: each for name, each in schema.get("properties", {}).items() if name not in given}
+    required = [name for name in schema.get("required", ()) if name not in given]
+    return {**schema, "properties": shown, "required": required}
