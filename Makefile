@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help demo test check lint bench crash-soak thorough data lock docs clean
+.PHONY: help demo test check lint bench crash-soak thorough model test-model data lock docs clean
 
 # Bytecode caches halve the start-up time of the command line.
 unexport PYTHONDONTWRITEBYTECODE
@@ -51,6 +51,12 @@ crash-soak: .venv/dev-ready ## Kill processes and servers at random during 200 r
 
 thorough: .venv/dev-ready data ## Pages that mean harm, and parts of Ray killed (some minutes)
 	@$(BIN)/python -m pytest -m thorough
+
+model: .venv/dev-ready ## Fetch a small model and its server, and serve it on this machine (170 MB)
+	@$(BIN)/python -m tests.local_model
+
+test-model: .venv/dev-ready data ## Run organisations on that model (some minutes)
+	@$(BIN)/python -m pytest -m model
 
 lock: .venv/dev-ready ## Pin the dependencies anew
 	@compile="$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command 'make lock' pyproject.toml"
