@@ -33,6 +33,7 @@ from runtime.canonical import sha256
 from runtime.errors import ExecutionBusy, NotFound, OrganisationFaulty, SiliconError, StaleWriter
 from runtime.executor import ExecutionState, ExecutionView, Executor, refuse_imported
 from runtime.executor.presence import servers
+from runtime.model.naming import names_in
 
 _CANCEL_S = 5.0
 """How long a cancel that somebody else carries out is waited for."""
@@ -57,7 +58,10 @@ class Running:
         home = folder_of(folder)
         organisation, pinned = await (await self._resources.organisations()).current(home)
         person = acting(organisation, options.by)
-        request = request_for(organisation, options, person)
+        settings = self._resources.settings
+        thinks = "reason" in names_in(settings.model, organisation.models)
+        plan_from = settings.engine.plan_from if thinks else None
+        request = request_for(organisation, options, person, plan_from=plan_from)
         return await self._record(request, organisation, home, pinned, here=here)
 
     async def carry_out(
@@ -167,7 +171,8 @@ class Running:
         if here:
             await self._resources.reach()
         executor = await self._resources.executor()
-        submitted = await executor.submit(request, sha256(pinned), home, [pinned])
+        models = names_in(self._resources.settings.model, organisation.models)
+        submitted = await executor.submit(request, sha256(pinned), home, [pinned], models=models)
         return Submitted(submitted.execution_id, submitted.repeated)
 
     async def _run(

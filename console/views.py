@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from console.notes import BranchFailure, NotOffered
 from console.views_cluster import QueuedOrder
@@ -28,6 +28,10 @@ from contracts import (
     Signal,
     Usage,
 )  # fmt: skip
+
+Mode: TypeAlias = Literal["auto", "plan", "answer"]
+"""What becomes of a goal that no skill is named for: a plan that a model makes, an answer in words, or what its
+complexity says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,8 @@ class RunOptions:
     """`seconds`, `steps`, `tokens`, `money` → text."""
     priority: int = 0
     """Its orders get a slot before those of a smaller number."""
+    mode: Mode = "auto"
+    """Without a model only `auto` is possible: a skill has to fit."""
     strict: bool = False
     """Every effect waits for a person, whatever the organisation allows."""
 

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from agents.cognition.advise import AdviseCapability
 from agents.cognition.reason_capability import AttributeCapability
 from agents.cognition.sense import Sensors
+from agents.employee.planning.propose import ChooseSkill, ProposePlan
 from agents.employee.report.capability import ReportCapability
 from agents.organisation import Organisation, read_rules
 from agents.skills.reading import ReadSkill
@@ -21,7 +22,7 @@ from cluster import Bridge, ControlPlane, Engines, Gateway, driver_for, open_con
 from console.browser import SlotBrowser, slot_browser
 from console.folders import folder_of
 from console.texts import say_in
-from contracts import ExecutionId, Json
+from contracts import Answer, ExecutionId, Json, QuestionId
 from governance.approvals import ApprovalGate, ApprovalGateway
 from governance.policies import Policy, PolicyBook
 from memory.metric_capability import MetricCapability
@@ -38,10 +39,12 @@ from runtime.capabilities.secrets import Secrets
 from runtime.clock import Clock
 from runtime.engine.engine import Engine
 from runtime.engine.ports import Delegate
+from runtime.engine.questions import read_answer
 from runtime.errors import NotFound
 from runtime.executor import ExecutionRun
 from runtime.ledger.grip import StillHeld
 from runtime.ledger.port import Lease, Store
+from runtime.model.opening import Models
 from runtime.settings.load import Settings
 from runtime.telemetry import redact
 
@@ -59,6 +62,7 @@ class Wired:
     clock: Clock
     control_plane: ControlPlane
     bridge: Bridge
+    models: Models
     calls: BridgeCalls | None = None
     """Lays calls before bridges that speak HTTP."""
     _boards: WeakValueDictionary[ExecutionId, LedgerBlackboard] = field(init=False, default_factory=WeakValueDictionary)
@@ -111,6 +115,8 @@ class Wired:
                 ReportCapability(say_in),
                 MetricCapability(self.metrics),
                 ReadSkill({name: skill.files for name, skill in self.organisation.skills.items() if skill.files}),
+                ProposePlan(self.organisation),
+                ChooseSkill(self.organisation, self._answer_to),
             ]
         )
 
@@ -174,6 +180,7 @@ class Wired:
             grace_s=self.settings.executor.cancel_grace_s,
             steps=run.steps,
             known=run.known,
+            model=self.models.for_run(self.organisation.name, run.models, self.organisation.prices),
             snapshot_events=self.settings.ledger.snapshot_events,
         )
 
@@ -202,6 +209,9 @@ class Wired:
         except NotFound:
             now = ()
         return (*self.organisation.rules, *(rule for rule in now if rule not in self.organisation.rules))
+
+    async def _answer_to(self, question_id: QuestionId, step: str) -> Answer | None:
+        return await read_answer(self.store.ledger, question_id, self.clock, step=step)
 
     def _cluster(self, run: ExecutionRun) -> Gateway:
         return Gateway(

@@ -192,9 +192,9 @@ class QuestionTemplate(Contract):
 class Step(Contract):
     """One step of a plan."""
 
-    VERSION: ClassVar[str] = "1.1"
-    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
-    """1.1: `budget`, more than one other way."""
+    VERSION: ClassVar[str] = "1.2"
+    schema_version: str = Field(default="1.2", pattern=VERSION_PATTERN)
+    """1.1: `budget`, more than one other way. 1.2: `plan`."""
     id: StepId
     """Unique in its plan; later steps name it."""
     description: Text = ""
@@ -207,6 +207,8 @@ class Step(Contract):
     """The skill another employee does it with, or a nested plan."""
     order: str | None = None
     """Binding to an action that a person decided for, carried out as it was shown."""
+    plan: str | None = None
+    """Binding to steps that were proposed while the order ran (`propose_plan`); `by` carries them out."""
     ask: QuestionTemplate | None = None
     """The question it puts to a person."""
     react: Text | None = None
@@ -267,17 +269,17 @@ class Step(Contract):
             return StepMode.ASK
         if self.react is not None:
             return StepMode.REACT
-        if self.by is not None or self.order is not None or self.skill is not None:
+        if self.by is not None or self.order is not None or self.plan is not None or self.skill is not None:
             return StepMode.EMPLOYEE
         return StepMode.DIRECT
 
     @model_validator(mode="after")
     def _says_one_thing_to_do(self) -> Self:
-        said = [n for n in ("use", "skill", "order", "ask", "react", "parallel") if getattr(self, n)]
+        said = [n for n in ("use", "skill", "order", "plan", "ask", "react", "parallel") if getattr(self, n)]
         if len(said) != 1:
             what = "nothing to do" if not said else f"{' and '.join(said)} at once"
             raise ValueError(
-                f"Step {self.id} says {what}; give exactly one of use, skill, order, ask, react, parallel."
+                f"Step {self.id} says {what}; give exactly one of use, skill, order, plan, ask, react, parallel."
             )
         if self.for_each is not None and self.until is not None:
             raise ValueError(f"Step {self.id} has both for_each and until; choose one.")

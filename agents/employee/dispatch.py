@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from agents.employee import tree
 from agents.employee.parameters import complete
 from agents.employee.plan import plan
+from agents.employee.planning.proposal import addressed, plan_of
 from agents.employee.plans import Work, call_of, handing_on
 from agents.employee.ports import Cluster, KnownSkill, Node, Staff, Workforce
 from agents.employee.reflect import reflect
@@ -28,6 +29,7 @@ from runtime.capabilities.placing import labels_for, torn_between
 from runtime.capabilities.port import CapabilitySpec
 from runtime.clock import Clock
 from runtime.engine.check_tools import tools_of
+from runtime.engine.delegation import PROPOSED
 from runtime.engine.other_way import forms_of
 from runtime.errors import CapabilityFailed, InvalidArguments, NotFound, PermissionRefused
 from runtime.ledger.port import Store
@@ -79,6 +81,9 @@ class Dispatcher:
         taker = tree.find(giver, step.by or parent.employee)
         if step.skill is not None:
             return self._order_for_skill(parent, taker, step, arguments, learnt)
+        if step.plan is not None:
+            work = Work(addressed(plan_of(arguments[PROPOSED]), taker), {})
+            return self._child(parent, taker, step, work, learnt, objective=parent.objective)
         assert step.use is not None, "the engine keeps every other mode to itself"
         spec = self._capability(taker, step.use)
         work = call_of(

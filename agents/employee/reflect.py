@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from agents.employee.evidence import calls_of, slot_faults
 from contracts import ErrorCategory, Json, OrderState, Problem, StatusReport, StepId, TaskOrder, Tier
 from runtime.engine.accept import unmet_checks
+from runtime.engine.other_way import form_of
 from runtime.engine.recall import outputs_of
 from runtime.engine.resume import open_view
 from runtime.errors import BusinessRefusal, CapabilityFailed
@@ -43,10 +44,10 @@ async def _look(order: TaskOrder, report: StatusReport, store: Store) -> Done:
     """Return what judging the order takes; most orders take nothing, and nothing is read for them."""
     in_slot = order.tier is Tier.EXECUTION
     faults = await slot_faults(store.ledger, order, report.evidence) if in_slot else []
-    binding = [step for step in order.plan.all_steps() if step.must_call]
-    if not binding and not order.plan.accept:
+    if not order.plan.accept and not any(step.must_call for step in order.plan.all_steps()):
         return Done(faults=faults)
     view = await open_view(store.ledger, str(order.order_id))
+    binding = [step for step in order.plan.all_steps() if form_of(step, view.unit(step.id)).must_call]
     return Done(
         outputs=await outputs_of(view, store.blobs) if order.plan.accept else {},
         calls={step.id: await calls_of(store.ledger, view, step) for step in binding if step.id in view.done},

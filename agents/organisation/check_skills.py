@@ -21,7 +21,8 @@ from runtime.engine.check_shares import share_faults
 from runtime.engine.other_way import other_ways
 
 _NOT_IN_A_SLOT = {
-    "by": "hands work on", "skill": "hands work on", "order": "hands work on", "ask": "asks a person",
+    "by": "hands work on", "skill": "hands work on", "order": "hands work on", "plan": "hands work on",
+    "ask": "asks a person",
 }  # fmt: skip
 """What only a cognitive skill does, by the field that says it."""
 
@@ -101,7 +102,7 @@ def gives_of(draft: Draft, step: Step, depth: int = 0) -> Mapping[str, Json] | N
     """Return the declared output fields of one run of a step, or None when nobody declared them."""
     if step.mode is StepMode.ASK:
         return {"answer": "string", **step.gives}
-    if step.order is not None:
+    if step.order is not None or step.plan is not None:
         return dict(step.gives) or None
     if step.use is not None and step.use.partition(".")[0] in draft.unread:
         return None

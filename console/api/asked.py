@@ -7,6 +7,7 @@ from datetime import datetime
 from pydantic import ConfigDict, Field
 
 from console.api.model import ApiModel
+from console.views import Mode
 from contracts import Budget, Json, Name
 from contracts.base import LANGUAGE_PATTERN
 from contracts.ids import ULID_PATTERN
@@ -65,6 +66,9 @@ class NewExecution(Acting):
     """What may be spent at most; the organisation's own limits hold as well."""
     priority: int = Field(default=0, ge=-100, le=100)
     """Its orders get a slot before those of a smaller number."""
+    mode: Mode = "auto"
+    """What becomes of a goal that no skill is named for, where a model is set: `plan` has it make one, `answer` has it
+    answer in words, `auto` does what the goal's complexity says when no skill fits."""
     strict: bool = False
     """Every effect waits for a person, whatever the organisation allows."""
 

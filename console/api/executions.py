@@ -44,6 +44,7 @@ async def submit(
         language=body.language,
         budget=budget_as_text(body.budget),
         priority=body.priority,
+        mode=body.mode,
         strict=body.strict,
     )
     home = await desk.home_of(body.organisation, asking)

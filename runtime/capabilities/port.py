@@ -53,6 +53,10 @@ class CapabilitySpec:
     """Whether each call counts: identical reads in progress are two, and what a model sends twice is done twice."""
     costs: tuple[Money, ...] | None = ()
     """The most that one call costs; empty where it costs nothing, None where nobody knows."""
+    schema: Mapping[str, Json] | None = None
+    """JSON Schema of the arguments for models, where the types of the parameters tell too little."""
+    ends_step: bool = False
+    """Whether what it gives is the result of the step in which a model calls it."""
     open_arguments: bool = False
     """Whether arguments beside the declared parameters are accepted (scripts, templates)."""
     declaration: Mapping[str, Json] = field(default_factory=dict)

@@ -88,6 +88,9 @@ def _work_faults(step: Step, path: Path, names: Names, known: _Known) -> Iterato
     if step.order is not None:
         yield from binding_faults(step.order, (*path, "order"), names)
         yield from _must_be(ValueType.OBJECT, step.order, (*path, "order"), names)
+    if step.plan is not None:
+        yield from binding_faults(step.plan, (*path, "plan"), names)
+        yield from _must_be(ValueType.ARRAY, step.plan, (*path, "plan"), names)
     for number, value in enumerate(step.inherit):
         yield from binding_faults(value, (*path, "inherit", number), names)
     if step.react is not None:

@@ -30,6 +30,9 @@ from runtime.errors import BudgetExceeded, CapabilityFailed, CapabilityTimeout, 
 from runtime.ledger.port import NewEvent
 from runtime.plain_words import in_plain_words
 
+PROPOSED = "steps"
+"""The argument under which whoever makes the order gets the steps that were proposed."""
+
 
 class ChildEnded(SiliconError):
     """An order given to another employee ended without being done; its report says why."""
@@ -137,7 +140,8 @@ async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder
     if step.order is not None:
         child = _approved_order(run, step, unit, scope, learnt)
     else:
-        arguments = cast("dict[str, Json]", resolve(dict(step.arguments), scope.values))
+        given: dict[str, Json] = dict(step.arguments) if step.plan is None else {PROPOSED: step.plan}
+        arguments = cast("dict[str, Json]", resolve(given, scope.values))
         child = run.delegate.order_for(run.order, step, arguments, index=unit.index, learnt=learnt)
     child = with_way_back(child, step, scope)
     if step.inherit:

@@ -115,6 +115,7 @@ def bound_values(step: Step) -> Iterator[Json]:
     """Yield every value of the step that may hold bindings."""
     yield step.arguments
     yield step.order
+    yield step.plan
     yield step.for_each
     yield list(step.inherit)
     yield step.react if isinstance(step.react, str) else dict(step.react or {})

@@ -40,8 +40,11 @@ def other_way(step: Step) -> Step | None:
             "use": other.use if named else step.use,
             "skill": other.skill if named else step.skill,
             "order": None,
+            "plan": None if named else step.plan,
             "ask": None if named else step.ask,
             "react": None if named else step.react,
+            "tools": () if named else step.tools,
+            "must_call": () if named else step.must_call,
             "arguments": (other.arguments or step.arguments) if named else {**step.arguments, **other.arguments},
             "otherwise": other.otherwise,
         }

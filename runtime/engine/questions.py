@@ -6,11 +6,12 @@ from datetime import timedelta
 from typing import Any
 
 from contracts import Answer, Question, QuestionId, Step
+from runtime.clock import Clock
 from runtime.engine.context import Run, clean_data
 from runtime.engine.react.state import Call
 from runtime.engine.view import Unit
 from runtime.errors import BusinessRefusal
-from runtime.ledger.port import Append, NewEvent
+from runtime.ledger.port import Append, Ledger, NewEvent
 
 
 class QuestionExpired(BusinessRefusal):
@@ -57,9 +58,14 @@ async def answer_to(run: Run, unit: Unit | Call) -> Answer | None:
     Raises:
         QuestionExpired: the deadline passed without an answer.
     """
+    return await read_answer(run.ledger, QuestionId(unit.waiting[0]), run.clock, step=unit.step)
+
+
+async def read_answer(ledger: Ledger, question_id: QuestionId, clock: Clock, *, step: str) -> Answer | None:
+    """Return the answer to a question of a step, or None while there is none; raises as `answer_to`."""
     question: Question | None = None
     expired = False
-    for event in await run.ledger.read(unit.waiting[0]):
+    for event in await ledger.read(question_id):
         data = event.data or {}
         if event.type == "question.asked":
             question = Question.read(data["question"])  # type: ignore[arg-type]
@@ -67,10 +73,10 @@ async def answer_to(run: Run, unit: Unit | Call) -> Answer | None:
             return Answer.read(data["answer"])  # type: ignore[arg-type]
         elif event.type == "question.expired":
             expired = True
-    late = question is not None and question.deadline is not None and run.clock.now() >= question.deadline
+    late = question is not None and question.deadline is not None and clock.now() >= question.deadline
     if expired or late:
         raise QuestionExpired(
-            f"Nobody answered the question of step {unit.step} in time. Nothing was taken for granted.",
-            question=unit.waiting[0],
+            f"Nobody answered the question of step {step} in time. Nothing was taken for granted.",
+            question=question_id,
         )
     return None

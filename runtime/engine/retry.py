@@ -70,7 +70,8 @@ def decide(
         way: the other way that is declared for what went wrong, and was not tried.
         capped: that employee stopped at its budget; what it has is kept, and with more it goes on, so nobody begins
             anew, which would cost more still.
-        spent: the step tried the same again by itself, as often as it may.
+        spent: the step tried the same again by itself, as often as it may: a model that calls wrongly time after time
+            leaves the other way that is declared.
         happened: an effect took place before the failure, or may have, so nothing may be done over.
         patience_s: how long the order can still wait.
     """
@@ -89,6 +90,7 @@ def decide(
     if capped:
         return GIVE_UP
     refused = problem.code == NOT_ACCEPTED or problem.category is ErrorCategory.BUSINESS
+    refused = refused or (spent and problem.category is ErrorCategory.INVALID_ARGUMENTS)
     if not (refused or delegated) or not settings.business_retries or plan_revisions >= settings.plan_revisions:
         return GIVE_UP
     if way is not None:

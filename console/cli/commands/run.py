@@ -28,7 +28,7 @@ from console.cli.render.live import progress_shown
 from console.cli.render.outcome import outcome_data, outcome_lines
 from console.cli.session import Session, conduct_executions
 from console.ports_executions import Executions
-from console.views import RunOptions
+from console.views import Mode, RunOptions
 
 app = command()
 
@@ -39,6 +39,12 @@ def run(
     goal: Annotated[str, typer.Argument(metavar="GOAL", help="What is wanted, in your words.")],
     *,
     skill: Annotated[str | None, typer.Option(help="The skill to use; else the goal's words decide.")] = None,
+    mode: Annotated[
+        Mode,
+        typer.Option(
+            help="Of a goal without a skill: a model plans it, answers it, or whichever it is complex enough for."
+        ),
+    ] = "auto",
     with_: Annotated[
         list[str] | None, typer.Option("--with", metavar="NAME=VALUE", help="A parameter of the plan; repeatable.")
     ] = None,
@@ -68,6 +74,7 @@ def run(
         options = RunOptions(
             goal=goal,
             skill=skill,
+            mode=mode,
             given=pairs("--with", with_),
             at=moment(at),
             by=as_,

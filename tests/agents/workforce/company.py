@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,7 +22,15 @@ from contracts import (
 )
 from runtime.blackboard.on_ledger import LedgerBlackboard
 from runtime.canonical import sha256
-from runtime.capabilities.port import Allowed, CallContext, CallResult, CapabilitySpec, EffectRequest, Waiting
+from runtime.capabilities.port import (
+    Allowed,
+    CallContext,
+    CallResult,
+    Capability,
+    CapabilitySpec,
+    EffectRequest,
+    Waiting,
+)
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
 from runtime.engine.engine import Engine
@@ -131,11 +139,13 @@ class Company:
     """Which evidence the cluster seals; None lets it seal nothing at all."""
     settings: EngineSettings = field(default_factory=EngineSettings)
     model: Model | None = None
+    more: Sequence[Capability] = ()
+    """What its employees can use beside."""
 
     def __post_init__(self) -> None:
         answers: dict[str, Answer] = {"flights.query": rows, "echo": same, "desk.waive": same, **self.answers}
         scripted = [Scripted(SPECS[name], answer) for name, answer in answers.items()]
-        registry = Registry([*scripted, ReportCapability(lambda _: say)])
+        registry = Registry([*scripted, ReportCapability(lambda _: say), *self.more])
         self.router = Router(registry)
         self.workforce = InlineWorkforce(
             self.staff, store=self.store, specs=registry.specs(), engine_for=self.engine, cluster_for=self.cluster,

@@ -1,0 +1,70 @@
+"""What becomes of a goal that no skill is named for: a plan that a model makes, or an answer in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from agents.employee.parameters import passed_to
+from agents.employee.planning.propose import CHOOSE, PROPOSE
+from agents.employee.ports import KnownSkill, Staff
+from contracts import Alternative, Json, Parameter, PlanDefinition, Step, Text
+
+SHOWN = 30
+"""Skills that a model sees, those first that the goal's words lead to; more of them cost more than they tell."""
+_PLAN = (
+    "Work out how this organisation reaches the goal of the order with the skills below, in as few steps as do. "
+    "Propose them with propose_plan. Leave out what the goal does not ask for. When no skill helps, say `blocked`."
+)
+_ANSWER = "Answer the order in a few sentences, in its language. Say so when you do not know. Nothing is done for it."
+
+
+def planning_plan(staff: Staff, likely: Iterable[str], *, why: str) -> PlanDefinition:
+    """Return the plan by which the head has a model make a plan, asks a person where none comes about, and follows it.
+
+    Args:
+        likely: skills that the goal's words lead to, the best first.
+        why: for people: why this goal is planned.
+    """
+    skills = [_shown(staff.skills[name]) for name in _in_order(staff, likely)]
+    question = "No plan was made for this goal. Which skill reaches it?"
+    plan = Step(
+        id="plan",
+        description=f"Make a plan: {why}.",
+        react=_PLAN,
+        tools=(PROPOSE,),
+        must_call=(PROPOSE,),
+        **{"with": {"skills": skills}},
+        otherwise=Alternative(use=CHOOSE, **{"with": {"question": question}}),
+    )
+    follow = Step(id="follow", description="Carry the plan out.", by=staff.head.id, plan="{{ plan.steps }}")
+    return PlanDefinition(steps=(plan, follow))
+
+
+def answering_plan(*, why: str) -> PlanDefinition:
+    """Return the plan by which a model answers in words."""
+    return PlanDefinition(steps=(Step(id="answer", description=f"Answer: {why}.", react=_ANSWER),))
+
+
+def _in_order(staff: Staff, likely: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys((*likely, *staff.skills)))[:SHOWN]
+
+
+def _shown(skill: KnownSkill) -> Json:
+    """Return a skill as a model reads it."""
+    when = str(getattr(skill, "when_to_use", ""))
+    parameters = passed_to(skill.plan)
+    told: dict[str, Json] = {"skill": skill.name, "for": _text(skill.description)}
+    if when:
+        told["when"] = when
+    if parameters:
+        told["with"] = {name: _meaning(parameter) for name, parameter in parameters.items()}
+    return told
+
+
+def _meaning(parameter: Parameter) -> str:
+    optional = "" if parameter.must_be_given else "(optional)"
+    return " ".join(part for part in (parameter.type.value, optional, _text(parameter.description)) if part)
+
+
+def _text(text: Text | Mapping[str, str]) -> str:
+    return text if isinstance(text, str) else text.get("en", next(iter(text.values()), ""))
