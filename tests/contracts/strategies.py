@@ -94,9 +94,17 @@ def _ways() -> st.SearchStrategy[Any]:
 
 
 def _steps() -> st.SearchStrategy[Any]:
-    what = ("use", "skill", "order", "ask", "react", "parallel", "for_each", "until")
+    what = ("use", "skill", "order", "plan", "ask", "react", "parallel", "for_each", "until")
     given = _fields(Step, without=what)
-    said = st.sampled_from([{"use": "sales.query"}, {"skill": "explain"}, {"order": "{{ item }}"}, {"react": "Think."}])
+    said = st.sampled_from(
+        [
+            {"use": "sales.query"},
+            {"skill": "explain"},
+            {"order": "{{ item }}"},
+            {"plan": "{{ item }}"},
+            {"react": "Think."},
+        ]
+    )
     return st.tuples(given, said).map(lambda parts: Step(**parts[0], **parts[1]))
 
 
