@@ -17,6 +17,7 @@ from runtime.executor.states import state_after
 from runtime.executor.view import ExecutionView, apply, fold_execution
 from runtime.ledger.port import Append, Lease, Ledger, NewEvent
 
+NO_MODELS: Mapping[str, str] = {}
 _TRIES = 10
 """How often a fact is offered again when somebody else wrote to the stream between reading and writing."""
 
@@ -58,7 +59,7 @@ class Record:
 
     async def request(
         self, request: ExecutionRequest, organisation_sha256: str, home: Path, blobs: Sequence[bytes],
-        models: Mapping[str, str],
+        models: Mapping[str, str] = NO_MODELS,
     ) -> Submitted:  # fmt: skip
         """Store a request with its blobs; a key that was used for the same before stands for the earlier execution.
 

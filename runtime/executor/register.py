@@ -9,12 +9,10 @@ from pathlib import Path
 from contracts import Budget, ExecutionId, ExecutionRequest, Name
 from runtime.errors import NotFound
 from runtime.executor import states
-from runtime.executor.record import Record, Submitted
+from runtime.executor.record import NO_MODELS, Record, Submitted
 from runtime.executor.states import ExecutionState, IllegalTransition
 from runtime.executor.view import ExecutionView, refuse_imported
 from runtime.ledger.port import Store
-
-NO_MODELS: Mapping[str, str] = {}
 
 
 class Register:

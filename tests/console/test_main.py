@@ -34,8 +34,8 @@ from console.cli.main import main
 from runtime.executor.register import Register
 
 submit = Register.submit
-async def submitted(self, *arguments):
-    await submit(self, *arguments)
+async def submitted(self, *arguments, **named):
+    await submit(self, *arguments, **named)
     there = [name for name in {later!r} if name in sys.modules]
     os.write(1, repr(there).encode())
     os._exit(0)
