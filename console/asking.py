@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 
 from pydantic import ValidationError
 
-from agents.employee.planning.complexity import complexity_of
-from agents.employee.planning.goal import answering_plan, planning_plan
 from agents.organisation import Organisation, route
 from console.budgets import read_budget
 from console.errors import SkillUnclear
@@ -21,7 +19,6 @@ from governance.access import Person, Principal
 from governance.access.people import Role
 from memory.buckets import year_fault
 from runtime.errors import InvalidArguments, PermissionRefused
-from runtime.model import model_required_for
 
 _TYPED = {"goal": "The goal", "idempotency_key": "The key", "language": "The language"}
 """Field of a request → what a person typed for it."""
@@ -32,23 +29,19 @@ _SHOWN_OF_GOAL = 200
 
 
 def request_for(
-    organisation: Organisation, options: RunOptions, person: Person, *, plan_from: float | None = None
+    organisation: Organisation, options: RunOptions, person: Person, plan: PlanDefinition | None = None
 ) -> ExecutionRequest:  # fmt: skip
     """Return the request that the options mean in this organisation.
 
     Args:
-        plan_from: complexity from which a model makes a plan for a goal that no skill fits; None where there is none.
+        plan: what a model has to do with the goal, instead of a skill; see `console.goals`.
 
     Raises:
-        SkillUnclear: no skill fits, or several do, and no model is there to make a plan of them.
-        ModelRequired: a plan or an answer of a model is asked for, and none is set.
+        SkillUnclear: no skill fits, or several do.
     """
-    skill = options.skill
-    if options.mode != "auto" and plan_from is None:
-        raise model_required_for(options.mode)
-    plan = None if skill is not None or plan_from is None else _made_for(options, organisation, plan_from)
+    skill = None
     if plan is None:
-        skill = skill or _skill_for(options.goal, organisation)
+        skill = options.skill or _skill_for(options.goal, organisation)
         if skill not in organisation.skills:
             raise _no_skill(f"There is no skill {skill}.", organisation, [])
     declared = organisation.skills[skill].plan.parameters if skill is not None else {}
@@ -117,19 +110,6 @@ def known_at(organisation: Organisation, at: datetime | None) -> datetime | None
     elif at.tzinfo is None:
         at = at.replace(tzinfo=organisation.zone)
     return at.astimezone(UTC) if at else None
-
-
-def _made_for(options: RunOptions, organisation: Organisation, plan_from: float) -> PlanDefinition | None:
-    """Return the plan for a goal that a model has to do with; None where one skill fits and nothing else is asked."""
-    found = route(options.goal, organisation.skills.values())
-    if options.mode == "auto" and found.skill is not None:
-        return None
-    likely = [fit.skill for fit in found.fits if fit.fits]
-    complexity = complexity_of(options.goal, fitting=likely, threshold=plan_from)
-    why = f"complexity {complexity}" if options.mode == "auto" else f"asked for; complexity {complexity}"
-    if options.mode == "plan" or (options.mode == "auto" and complexity.needs_plan):
-        return planning_plan(organisation, [fit.skill for fit in found.fits], why=why)
-    return answering_plan(why=why)
 
 
 def _skill_for(goal: str, organisation: Organisation) -> Name:

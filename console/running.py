@@ -16,6 +16,7 @@ from console.budgets import NO_BUDGET, read_budget
 from console.extending import new_budget, not_stopped
 from console.folders import folder_of
 from console.following import following
+from console.goals import plan_for
 from console.listing import outcome_in
 from console.ports_executions import Watch
 from console.queued import outcome_with_queued
@@ -58,10 +59,8 @@ class Running:
         home = folder_of(folder)
         organisation, pinned = await (await self._resources.organisations()).current(home)
         person = acting(organisation, options.by)
-        settings = self._resources.settings
-        thinks = "reason" in names_in(settings.model, organisation.models)
-        plan_from = settings.engine.plan_from if thinks else None
-        request = request_for(organisation, options, person, plan_from=plan_from)
+        plan = await plan_for(options, organisation, self._resources.settings)
+        request = request_for(organisation, options, person, plan)
         return await self._record(request, organisation, home, pinned, here=here)
 
     async def carry_out(

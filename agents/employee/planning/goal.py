@@ -9,8 +9,6 @@ from agents.employee.planning.propose import CHOOSE, PROPOSE
 from agents.employee.ports import KnownSkill, Staff
 from contracts import Alternative, Json, Parameter, PlanDefinition, Step, Text
 
-SHOWN = 30
-"""Skills that a model sees, those first that the goal's words lead to; more of them cost more than they tell."""
 _PLAN = (
     "Work out how this organisation reaches the goal of the order with the skills below, in as few steps as do. "
     "Propose them with propose_plan. Leave out what the goal does not ask for. When no skill helps, say `blocked`."
@@ -18,14 +16,14 @@ _PLAN = (
 _ANSWER = "Answer the order in a few sentences, in its language. Say so when you do not know. Nothing is done for it."
 
 
-def planning_plan(staff: Staff, likely: Iterable[str], *, why: str) -> PlanDefinition:
+def planning_plan(staff: Staff, shown: Iterable[str], *, why: str) -> PlanDefinition:
     """Return the plan by which the head has a model make a plan, asks a person where none comes about, and follows it.
 
     Args:
-        likely: skills that the goal's words lead to, the best first.
+        shown: the skills that the model sees; it may propose any that there is.
         why: for people: why this goal is planned.
     """
-    skills = [_shown(staff.skills[name]) for name in _in_order(staff, likely)]
+    skills = [_shown(staff.skills[name]) for name in shown]
     question = "No plan was made for this goal. Which skill reaches it?"
     plan = Step(
         id="plan",
@@ -43,10 +41,6 @@ def planning_plan(staff: Staff, likely: Iterable[str], *, why: str) -> PlanDefin
 def answering_plan(*, why: str) -> PlanDefinition:
     """Return the plan by which a model answers in words."""
     return PlanDefinition(steps=(Step(id="answer", description=f"Answer: {why}.", react=_ANSWER),))
-
-
-def _in_order(staff: Staff, likely: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys((*likely, *staff.skills)))[:SHOWN]
 
 
 def _shown(skill: KnownSkill) -> Json:
