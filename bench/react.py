@@ -1,12 +1,21 @@
-"""What the model's loop costs beside the model: for now the building of requests.
+"""What the model's loop costs beside the model.
 
-    python bench/react.py [--json] [--parts build] [--tools 1000] [--repeat 200]
+    python bench/react.py [--json] [--parts build loop] [--tools 1000] [--repeat 200]
 
 *build*: a step has a thousand tools of eight parameters each, and its request is made fit for an endpoint that has
 native tools and strict schemas: messages looked at, tools named, schemas normalised, the body put together. The first
 request works all of it out. `again` is the next request of the same step; `next_step` one of another step with the
 same tools, whose declarations are put together anew; `in_words` the next of the same step for an endpoint without
 tools, which is told of each in words and by the schema of its answer. Medians.
+
+*loop*: a step of ten tool calls, eleven requests, against an endpoint on this machine that answers at once and runs in
+a process of its own. The bare side is the official client that sends the very same bodies and reads the answers.
+`added_ms` is what a request takes longer in the real engine, with everything but the commit: the request made fit, the
+answer read, the call checked and made, and all of it as events, which a ledger takes that keeps nothing.
+`added_durable_ms` is the same with each answer and result on disk, or on tmpfs, before the next thing happens. Sides
+take turns; answers in parts (`stream`) and at once (`whole`); medians of a step, per request. A number below zero says
+that the whole step took less time than the bare client: ours sends bodies that are fit already and reads plain JSON,
+while the client's own methods look through every body and make an object of every part.
 """
 
 from __future__ import annotations
@@ -16,6 +25,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from react_loop import loop_part
 from rig import median, parser, show
 
 from contracts import Parameter, Step, ValueType
@@ -77,7 +87,7 @@ def build_part(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-PARTS: Mapping[str, Callable[[argparse.Namespace], dict[str, Any]]] = {"build": build_part}
+PARTS: Mapping[str, Callable[[argparse.Namespace], dict[str, Any]]] = {"build": build_part, "loop": loop_part}
 
 
 def lines(found: Mapping[str, Any]) -> list[str]:
@@ -91,7 +101,7 @@ def main() -> None:
     made = parser(__doc__)
     made.add_argument("--parts", nargs="+", choices=tuple(PARTS), default=list(PARTS))
     made.add_argument("--tools", type=int, default=1_000)
-    made.add_argument("--repeat", type=int, default=200, help="requests of each kind")
+    made.add_argument("--repeat", type=int, default=200, help="requests, and steps, of each kind")
     arguments = made.parse_args()
     found = {"bench": "react", "parts": {name: PARTS[name](arguments) for name in arguments.parts}}
     show(found, lines, as_json=arguments.json)

@@ -211,6 +211,14 @@ def react(found: Mapping[str, Any]) -> str:
         ("told in words to an endpoint without tools, ms", one["in_words_ms"], "", ""),
         ("the very first, which works everything out, ms", one["first_ms"], "", ""),
     ]
+    loop = found["parts"]["loop"]
+    for way, told in (("stream", "in parts"), ("whole", "at once")):
+        taken = loop[way]
+        rows += [
+            (f"a request of {loop['calls']} calls, answered {told}: the bare client, ms", taken["bare_ms"], "", ""),
+            (f"answered {told}: added, ms", *asked(taken["added_ms"], 1)),
+            (f"answered {told}: added, durable on {loop['on']}, ms", *asked(taken["added_durable_ms"], 2)),
+        ]
     return table(HELD, rows)
 
 
