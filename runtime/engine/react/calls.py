@@ -23,6 +23,7 @@ from runtime.engine.pause import Pause
 from runtime.engine.questions import answer_to, new_question, question_append
 from runtime.engine.react.control import CONTROL, Say, is_ending, read_control
 from runtime.engine.react.messages import beginning_of
+from runtime.engine.react.references import put_back_in
 from runtime.engine.react.repeated import stop_repeated, twin_of
 from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk
@@ -47,6 +48,7 @@ async def carry_out(talk: Talk, turn: Turn) -> list[Pause]:
         SiliconError: an effect is in doubt and nobody can settle it; the step fails.
         Stop: the execution is being cancelled; effects in progress have had their grace.
     """
+    await put_back_in(talk, turn)
     await stop_repeated(talk, turn)
     calls = [call for call in turn.calls if not is_ending(call)]
     apart = [call for call in calls if not call.settled and twin_of(talk, call) is None]

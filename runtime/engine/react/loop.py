@@ -19,6 +19,7 @@ from runtime.engine.pause import write_pause
 from runtime.engine.react.asking import ask
 from runtime.engine.react.calls import carry_out, merged
 from runtime.engine.react.control import ReplanAsked, Say, StepBlocked, ending, read_control
+from runtime.engine.react.references import original_of
 from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk, output_of, prepare, recall_answers
 from runtime.engine.react.unusable import AnswerUnusable, NothingUsable, refuse_unfinished
@@ -67,7 +68,8 @@ async def _come_of(talk: Talk, turn: Turn) -> Outcome | None:
         if (last := talk.box.ending(turn)) is not None:
             return await _taken(talk, await output_of(talk.run, last))
         if not turn.calls:
-            return await _taken(talk, _output_of(talk.step, turn.content))
+            given = _output_of(talk.step, turn.content)
+            return await _taken(talk, await original_of(talk, given, turn.number))
         end = ending(turn)
         return None if end is None else await _ended(talk, turn, end)
     except (OutputFaulty, NotAccepted, AnswerUnusable, InvalidArguments) as error:
@@ -88,7 +90,8 @@ async def _ended(talk: Talk, turn: Turn, call: Call) -> Outcome:
     beside = next((other.problem for other in turn.calls if other.failed and other.problem), None)
     if beside is not None:
         raise OutputFaulty(f"It cannot be done yet: a call of the same answer failed: {beside.message}")
-    return await _taken(talk, said.output if said.output is not None else {})
+    given = said.output if said.output is not None else {}
+    return await _taken(talk, await original_of(talk, given, turn.number))
 
 
 async def _taken(talk: Talk, output: Json) -> Outcome:

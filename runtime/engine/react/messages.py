@@ -119,7 +119,8 @@ def stored(use: str | None, address: str, beginning: str, length: int) -> dict[s
         "__toolType": use,
         "__originalLength": length,
         "__summary": beginning,
-        "__hint": "Only the beginning is shown. Ask for less, or for the part that is needed.",
+        "__hint": "Only the beginning is shown. Ask for less, or for the part that is needed. To pass the whole on as "
+        f'an argument, write {{"__ref": "{address}"}} in its place.',
     }
 
 

@@ -29,6 +29,10 @@ class Call:
     arguments: Mapping[str, Json]
     fault: str = ""
     """What is wrong with arguments that could not be read."""
+    whole: Mapping[str, Json] | None = None
+    """The arguments with the originals of what they refer to; None where they refer to nothing, or were not read."""
+    unknown_reference: str = ""
+    """Why they cannot be read: they refer to what the model was not shown."""
     failures: list[Problem] = field(default_factory=list)
     """What went wrong, oldest first."""
     waiting: tuple[CardId | QuestionId, ...] = ()
@@ -51,6 +55,11 @@ class Call:
     """Whether it failed for good, and the model is told."""
 
     @property
+    def answer(self) -> int:
+        """Number of the answer that it stands in."""
+        return int(self.id.split(":")[-2])
+
+    @property
     def attempt(self) -> int:
         """Number of the attempt that is going on, or was the last."""
         return len(self.failures) + (0 if self.failed else 1)
@@ -68,7 +77,7 @@ class Call:
     @property
     def place(self) -> str:
         """Which call of the step it is, for idempotency keys: `a1c2` is the second call of the first answer."""
-        return f"a{self.id.split(':')[-2]}c{self.number}"
+        return f"a{self.answer}c{self.number}"
 
     @property
     def in_doubt(self) -> bool:

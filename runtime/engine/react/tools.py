@@ -67,10 +67,11 @@ class Toolbox:
 
     def arguments_for(self, spec: CapabilitySpec, call: Call) -> dict[str, Json]:
         """Return what the capability is called with; raise InvalidArguments with every fault of what the model gave."""
-        fault = call.fault or fault_of(dict(call.arguments), self._schema(spec))
+        given = call.arguments if call.whole is None else call.whole
+        fault = call.fault or call.unknown_reference or fault_of(dict(given), self._schema(spec))
         if fault:
             raise InvalidArguments(f"The arguments do not fit {call.name}: {fault}", use=spec.name, happened="no")
-        return {**call.arguments, **self._bound(spec)}
+        return {**given, **self._bound(spec)}
 
     def origins_of(self, spec: CapabilitySpec) -> dict[str, Json]:
         """Return the bound arguments as the plan has them, bindings unresolved."""

@@ -16,6 +16,7 @@ from runtime.engine.finish import undo_if_told
 from runtime.engine.other_way import form_of
 from runtime.engine.pause import Pause
 from runtime.engine.react.calls import context_of, fail_call, finish_call, write_wait
+from runtime.engine.react.references import put_back
 from runtime.engine.react.state import Call
 from runtime.engine.react.talk import Talk, prepare, recall_answers
 from runtime.engine.repeat import scope_of
@@ -41,6 +42,7 @@ async def unsettled_calls(run: Run, units: Iterable[Unit]) -> AsyncIterator[tupl
         step = form_of(run.step(unit.step), unit)
         talk = prepare(run, step, unit, await scope_of(run, run.step(unit.step), unit.index))
         for call in open_calls:
+            await put_back(talk, call)
             yield talk, call
 
 
