@@ -17,6 +17,7 @@ from runtime.capabilities.connections import (
     Operation,
     SqliteConnection,
 )
+from runtime.capabilities.openapi.operation import DocumentedOperation
 from runtime.capabilities.specs import bridge_specs, mcp_specs, operation_spec, sql_spec
 
 
@@ -104,4 +105,6 @@ def _script_faults(
 
 
 def _can_be_told(operation: Operation) -> bool:
+    if isinstance(operation, DocumentedOperation) and operation.takes_key:
+        return True
     return operation.lookup is not None or any("idempotency" in name for name in operation.parameters)

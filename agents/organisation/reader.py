@@ -14,15 +14,17 @@ from agents.organisation.declared import faults_of, read_as
 from agents.organisation.draft import Draft, Read
 from agents.organisation.environment import fill
 from agents.organisation.fault import Fault
-from agents.organisation.files import FileRefused, Files, fault_of, text_of_file
+from agents.organisation.files import FileRefused, Files, fault_of
+from agents.organisation.openapi_file import read_described
+from agents.organisation.opened import read_file
 from agents.organisation.org_file import OrgFile
 from agents.organisation.signal_files import RuleFile, SensorFile
 from agents.organisation.skill_reader import read_skill
-from agents.organisation.yaml_source import YamlSource, read_yaml
+from agents.organisation.yaml_source import YamlSource
 from contracts import MetricDefinition
 from governance.policies import Policy
 from runtime.capabilities.builtin import connection_specs
-from runtime.capabilities.connections import AnyConnection, read_connection
+from runtime.capabilities.connections import AnyConnection, OpenApiConnection, read_connection
 from runtime.capabilities.port import CapabilitySpec
 
 M = TypeVar("M", bound=BaseModel)
@@ -96,19 +98,6 @@ def _misplaced(files: Files) -> list[Fault]:
     return faults
 
 
-def read_file(draft: Draft, name: str) -> YamlSource | None:
-    """Return one YAML file with positions; what YAML finds wrong is noted already."""
-    if name not in draft.files.names():
-        draft.faults.append(Fault(name, 0, "The file is missing."))
-        return None
-    try:
-        text = text_of_file(draft.files, name)
-    except FileRefused as refused:
-        draft.faults.append(fault_of(name, refused))
-        return None
-    return read_yaml(name, text)
-
-
 def _read_org(draft: Draft, environ: Mapping[str, str]) -> None:
     source = read_file(draft, "org.yaml")
     if source is None:
@@ -126,11 +115,15 @@ def _read_connections(draft: Draft, environ: Mapping[str, str]) -> None:
         return
     fill(source, environ)
     for name, value in (source.value or {}).items() if isinstance(source.value, dict | None) else ():
+        described = isinstance(value, dict) and value.get("kind") == "http" and "openapi" in value
         try:
-            draft.connections[name] = Read(read_connection(value), source)
+            if described:
+                read_described(draft, name, OpenApiConnection.model_validate(value), source)
+            else:
+                draft.connections[name] = Read(read_connection(value), source)
         except ValidationError as error:
             draft.unread.add(name)
-            source.faults += faults_of(error, source, AnyConnection, (name,))
+            source.faults += faults_of(error, source, OpenApiConnection if described else AnyConnection, (name,))
     draft.faults += source.faults
 
 

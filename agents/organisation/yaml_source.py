@@ -114,7 +114,7 @@ class _Builder:
                 first = self._source.lines[(*path, name)]
                 self._fault(key, f"`{name}` is here twice; it also stands in line {first}.", "Keep one of them.")
                 continue
-            if node.flow_style and " " in name and isinstance(value, yaml.ScalarNode) and not value.value:
+            if node.flow_style and " " in name and _is_nothing(value):
                 self._fault(
                     key, f"`{name}` has no value; is it the rest of a text with a comma?", "Put the text in quotes."
                 )
@@ -148,6 +148,11 @@ class _Builder:
 
     def _fault(self, node: yaml.Node, what: str, hint: str = "") -> None:
         self._source.faults.append(Fault(self._source.file, self._line(node), what, hint))
+
+
+def _is_nothing(node: yaml.Node) -> bool:
+    """Whether nothing stands there; an empty text in quotes is something."""
+    return isinstance(node, yaml.ScalarNode) and not node.value and not node.style
 
 
 _SYNTAX = (

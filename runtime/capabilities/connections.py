@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
@@ -147,9 +147,26 @@ class Pages(_Declared):
     """Other hosts its pages are made of: `static.example.org`, `*.example.org`, `wiki.example.org:8080`."""
 
 
-class HttpConnection(_Declared):
-    """A service with declared operations; nothing else can be called, and no page opened unless `pages` says so."""
+class DescribedOperation(_Declared):
+    """One operation of an OpenAPI document that may be called: what the document cannot say."""
 
+    operation: str | None = Field(default=None, min_length=1, max_length=200)
+    """Its `operationId`, where that is not the key."""
+    effect: Effect | None = None
+    """What it does to the world; GET reads unless this says otherwise. The document's word on it counts nothing."""
+    policy: Name | None = None
+    """Approval rule it falls under."""
+    every_call: bool = False
+    """As for an operation that is declared whole."""
+    price: Price = None
+    """What one call costs at most; absent, it costs what the whole service says."""
+    lookup: str | None = Field(default=None, pattern=r"^/.*\{key\}")
+    """Path that tells whether the call with `{key}` happened."""
+    gives: dict[str, Json] | None = None
+    """Field of the answer → type name or JSON Schema, in the place of what the document says of the answer."""
+
+
+class _HttpService(_Declared):
     kind: Literal["http"]
     """Fixed."""
     base: str | None = Field(default=None, pattern=r"^https?://")
@@ -163,24 +180,38 @@ class HttpConnection(_Declared):
     price: Price = None
     """What one call of any operation costs at most; absent, a local service costs nothing, and of another one nobody
     knows: a budget of money lets no call of it through."""
-    operations: dict[StepId, Operation] = {}
-    """What can be called, by name."""
     pages: Pages | None = None
     """That the browser may open its pages, below `base`'s host; those of a local service as `http://CONNECTION/…`."""
     description: str = ""
     """What it is."""
 
     @model_validator(mode="after")
-    def _has_one_address(self) -> HttpConnection:
+    def _has_one_address(self) -> Self:
         if (self.base is None) == (self.service is None):
             raise ValueError("give either `base` (an address) or `service` (a command that is started), not both")
         return self
+
+
+class HttpConnection(_HttpService):
+    """A service with declared operations; nothing else can be called, and no page opened unless `pages` says so."""
+
+    operations: dict[StepId, Operation] = {}
+    """What can be called, by name."""
 
     @model_validator(mode="after")
     def _is_of_some_use(self) -> HttpConnection:
         if not self.operations and self.pages is None:
             raise ValueError("name at least one of `operations`, or say with `pages` that its pages may be opened")
         return self
+
+
+class OpenApiConnection(_HttpService):
+    """A service as an OpenAPI document tells it. It becomes an HttpConnection when the document is read."""
+
+    openapi: str = Field(min_length=1)
+    """Path of the document in the organisation's folder: OpenAPI 3.x, JSON or YAML."""
+    operations: dict[StepId, DescribedOperation] = Field(min_length=1)
+    """What can be called, by name; nothing else of the document can."""
 
 
 class BridgeOperation(_Declared):

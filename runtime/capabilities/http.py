@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import quote
 
 from contracts import EvidenceItem, EvidenceKind, Json
 from runtime.canonical import sha256, to_bytes
 from runtime.capabilities.connections import HttpConnection, Secret
 from runtime.capabilities.http_answer import fault_of, result_of
+from runtime.capabilities.http_request import Outgoing, fill, outgoing
 from runtime.capabilities.port import CallContext, CallResult
 from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.specs import operation_spec
-from runtime.errors import BusinessRefusal, CapabilityFailed, InvalidArguments, NetworkFault
+from runtime.errors import BusinessRefusal, CapabilityFailed, NetworkFault
 from runtime.settings import HttpSettings
 
 if TYPE_CHECKING:
     import httpx
-
-_PLACE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +41,6 @@ class Local(Protocol):
     def instance(self) -> str:
         """Return what tells its data from that of the same service elsewhere."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """One request to a service."""
-
-    call: str
-    """Name of the capability, for messages."""
-    method: str
-    path: str
-    key: str
-    query: Mapping[str, Json] = field(default_factory=dict)
-    body: Json = None
 
 
 class _Sent:
@@ -114,8 +98,8 @@ class HttpService:
     async def _answer(self, out: Outgoing, sent: _Sent) -> tuple[httpx.Response, bytes]:
         import httpx
 
-        base, headers = await self.entrance()
-        headers["Idempotency-Key"] = out.key
+        base, own = await self.entrance()
+        headers = {**out.headers, **own, "Idempotency-Key": out.key}
         self._client = self._client or self._new_client()
         try:
             async with asyncio.timeout(self._settings.timeout_s):
@@ -141,9 +125,8 @@ class HttpService:
         content = None if out.body is None else to_bytes(out.body)
         if content is not None:
             headers["Content-Type"] = "application/json"
-        params = {name: _text(value) for name, value in out.query.items()}
         request = self._client.build_request(
-            out.method, url, headers=headers, content=content, params=params or None, extensions={"trace": sent}
+            out.method, url, headers=headers, content=content, params=out.query or None, extensions={"trace": sent}
         )
         response = await self._client.send(request, stream=True)
         try:
@@ -194,22 +177,15 @@ class HttpOperation:
 
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult:
         """Send the call with the step's idempotency key and return the JSON object that came back."""
-        operation = self._operation
-        path, rest = _fill(operation.path, arguments)
-        in_query = operation.method in ("GET", "DELETE")
-        response, body = await self._service.request(
-            Outgoing(
-                self.spec.name, operation.method, path, context.key,
-                query=rest if in_query else {}, body=None if in_query else rest,
-            )
-        )  # fmt: skip
+        out = outgoing(self.spec.name, self._operation, arguments, context.key)
+        response, body = await self._service.request(out)
         return self._result(response, body, context, context.key)
 
     async def lookup(self, key: str, context: CallContext) -> CallResult | None:
         """Return the result the call with this key had, None when the service knows nothing of it."""
         if self._operation.lookup is None:
             raise NetworkFault(f"{self.spec.name} declares no `lookup`, so nobody can tell.", call=self.spec.name)
-        path, _ = _fill(self._operation.lookup, {"key": key})
+        path, _ = fill(self._operation.lookup, {"key": key})
         response, body = await self._service.request(Outgoing(f"{self.spec.name} (look-up)", "GET", path, key))
         if response.status_code == HTTPStatus.NOT_FOUND:
             return None
@@ -238,19 +214,3 @@ def http_capabilities(
     """Return the service (close it at the end) and a capability for each of its operations."""
     service = HttpService(name, connection, settings=settings, secrets=secrets, local=local)
     return service, [HttpOperation(service, connection, operation, settings) for operation in connection.operations]
-
-
-def _fill(path: str, arguments: Mapping[str, Json]) -> tuple[str, dict[str, Json]]:
-    """Return the path with its places filled, each value quoted whole, and the arguments that are left."""
-    names = _PLACE.findall(path)
-    missing = [name for name in names if arguments.get(name) in (None, "", ".", "..")]
-    if missing:
-        raise InvalidArguments(f"The path {path} needs a value for {missing[0]}.", missing=missing[0], happened="no")
-    filled = _PLACE.sub(lambda place: quote(_text(arguments[place[1]]), safe=""), path)
-    return filled, {name: value for name, value in arguments.items() if name not in names}
-
-
-def _text(value: Json) -> str:
-    if isinstance(value, str):
-        return value
-    return to_bytes(value).decode()

@@ -17,6 +17,7 @@ from runtime.capabilities.connections import (
     SqliteConnection,
     UrlConnection,
 )  # fmt: skip
+from runtime.capabilities.openapi.operation import DocumentedOperation
 from runtime.capabilities.placing import BRIDGED, carries
 from runtime.capabilities.port import CapabilitySpec
 from runtime.settings import HttpSettings, McpSettings, SqlSettings
@@ -81,8 +82,10 @@ def operation_spec(
         can_look_up=operation.lookup is not None,
         every_call=operation.every_call,
         costs=_operation_costs(connection, operation),
+        schema=operation.takes if isinstance(operation, DocumentedOperation) else None,
         declaration={
             "address": where, "method": operation.method, "path": operation.path, "lookup": operation.lookup,
+            **({"document_sha256": operation.sha256} if isinstance(operation, DocumentedOperation) else {}),
         },
     )  # fmt: skip
 

@@ -62,7 +62,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._reply()
 
-    do_POST = do_GET  # noqa: N815
+    do_POST = do_PUT = do_PATCH = do_DELETE = do_GET  # noqa: N815
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Say nothing."""
