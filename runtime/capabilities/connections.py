@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    field_validator,
+    model_validator,
+)
 
-from contracts import Effect, Json, Money, Name, Parameter, Sha256, StepId
+from contracts import Effect, Json, Money, Name, Parameter, PlausibilityRule, Sha256, StepId, ValueType
+from runtime.expressions import ExpressionFault, compile_expression, names_in
 
 
 class _Declared(BaseModel):
@@ -26,6 +36,18 @@ def _price(value: object) -> object:
 Price = Annotated[Money | None, BeforeValidator(_price)]
 
 
+def _readable(rules: tuple[PlausibilityRule, ...]) -> tuple[PlausibilityRule, ...]:
+    """Return rules whose expressions can be read; what they name is known only when there is something to look at."""
+    for rule in rules:
+        try:
+            names = {path[0] for path in names_in(rule.check)}
+            compile_expression(rule.check, dict.fromkeys(names, ValueType.ANY))
+        except ExpressionFault as fault:
+            raise ValueError(f"`{rule.check}` cannot be read: {fault.message}") from None
+    return rules
+
+
+Plausible = Annotated[tuple[PlausibilityRule, ...], AfterValidator(_readable)]
 EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 ToolParameter = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=64)]
 """The name of a tool's argument; MCP servers also write them in camel case."""
@@ -108,6 +130,8 @@ class Operation(_Declared):
     """What it does to the world; GET reads unless it says otherwise."""
     policy: Name | None = None
     """Approval rule it falls under."""
+    plausible: Plausible = ()
+    """Rules for what it gives: a model that called it is told which do not hold."""
     every_call: bool = False
     """Whether identical calls are meant as they are; otherwise those in progress are one, and a model's repetition of
     an effect is not done again."""
@@ -227,6 +251,8 @@ class BridgeOperation(_Declared):
     """What it does to the world: read, idempotent, write or irreversible. A bridge's own word on it counts nothing."""
     policy: Name | None = None
     """Approval rule it falls under."""
+    plausible: Plausible = ()
+    """As for an operation of a service."""
     every_call: bool = False
     """As for an operation of a service."""
     price: Price = None
@@ -273,6 +299,8 @@ class McpTool(_Declared):
     """What it does to the world: read, idempotent, write or irreversible. The server's word on it counts nothing."""
     policy: Name | None = None
     """Approval rule it falls under."""
+    plausible: Plausible = ()
+    """As for an operation of a service."""
     every_call: bool = False
     """As for an operation of a service."""
     price: Price = None

@@ -8,7 +8,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from contracts import CardId, Effect, EvidenceItem, Json, Money, Parameter, QuestionId, TaskOrder, Tier
+from contracts import (
+    CardId,
+    Effect,
+    EvidenceItem,
+    Json,
+    Money,
+    Parameter,
+    PlausibilityRule,
+    QuestionId,
+    TaskOrder,
+    Tier,
+)
 from runtime.canonical import sha256
 from runtime.ledger.port import Append, NewEvent
 
@@ -57,6 +68,8 @@ class CapabilitySpec:
     """JSON Schema of the arguments for models, where the types of the parameters tell too little."""
     ends_step: bool = False
     """Whether what it gives is the result of the step in which a model calls it."""
+    plausible: tuple[PlausibilityRule, ...] = ()
+    """Rules that what it gives is looked at by when a model called it; what is odd by them is told to the model."""
     open_arguments: bool = False
     """Whether arguments beside the declared parameters are accepted (scripts, templates)."""
     declaration: Mapping[str, Json] = field(default_factory=dict)

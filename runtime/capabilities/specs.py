@@ -81,6 +81,7 @@ def operation_spec(
         timeout_s=(settings or HttpSettings()).timeout_s + 5,
         can_look_up=operation.lookup is not None,
         every_call=operation.every_call,
+        plausible=operation.plausible,
         costs=_operation_costs(connection, operation),
         schema=operation.takes if isinstance(operation, DocumentedOperation) else None,
         declaration={
@@ -124,6 +125,7 @@ def bridge_specs(name: str, connection: BridgeConnection) -> list[CapabilitySpec
             timeout_s=declared.limit_s,
             can_look_up=declared.effect.needs_gate,  # the gateway may have its receipt, whatever the bridge can tell
             every_call=declared.every_call,
+            plausible=declared.plausible,
             costs=_costs(declared.price or connection.price),
             declaration={"label": connection.label, "lookup": declared.lookup},
         )
@@ -149,6 +151,7 @@ def _tool_spec(server: str, connection: McpConnection, name: str, settings: McpS
         policy=tool.policy,
         timeout_s=(tool.limit_s or settings.timeout_s) + settings.start_s + 5,
         every_call=tool.every_call,
+        plausible=tool.plausible,
         costs=_costs(tool.price or connection.price),
         declaration={"server": connection.where, "tool": tool.tool or name, "sha256": tool.sha256},
     )

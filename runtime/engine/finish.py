@@ -28,13 +28,13 @@ from runtime.engine.accept import Judged, OutputFaulty, require_calls, require_c
 from runtime.engine.context import Run, failed
 from runtime.engine.origins import data_hash
 from runtime.engine.outcome import End, Outcome
+from runtime.engine.plausible import suspicions
 from runtime.engine.questions import new_question, question_append
 from runtime.engine.recall import output_of, read_units
 from runtime.engine.result import Result, Undo
-from runtime.engine.scope import Scope, holds
+from runtime.engine.scope import Scope
 from runtime.engine.view import NOTHING, Unit, UnitKey
 from runtime.errors import BusinessRefusal, InvalidArguments, SiliconError, VersionConflict
-from runtime.expressions import ExpressionFailed
 from runtime.ledger.port import Append, NewEvent
 
 _UNDO_DEPTH = 3
@@ -99,7 +99,7 @@ async def finish(run: Run, step: Step, unit: Unit, scope: Scope, draft: Draft) -
             result = replace(result, undo=undo_of(step.compensate, scope.after(step.id, draft.output)))
         if not draft.confirmed:
             _require_form(step, draft.output)
-            odd = _suspicions(step, scope.after(step.id, draft.output)) if step.plausible else []
+            odd = suspicions(step.plausible, scope.after(step.id, draft.output).values)
             if odd:
                 return await _hold(run, step, result, draft, odd, index=unit.index, blobs=blobs)
             _require_accepted(step, scope, draft.output, result)
@@ -213,19 +213,6 @@ def _require_form(step: Step, output: Json) -> None:
     if fault is not None:
         why = f" O{ONLY_CONFIRMED[1:]}" if output == {CONFIRMED_BY_PERSON: True} else ""
         raise OutputFaulty(f"The output of step {step.id} is not what its plan declares: {fault}{why}", step=step.id)
-
-
-def _suspicions(step: Step, scope: Scope) -> list[Any]:
-    """Return the messages of the rules that do not hold; a rule that cannot be judged is one of them."""
-    odd = []
-    for rule in step.plausible:
-        try:
-            plausible = holds(rule.check, scope.values)
-        except ExpressionFailed:
-            plausible = False
-        if not plausible:
-            odd.append(rule.message)
-    return odd
 
 
 def _require_accepted(step: Step, scope: Scope, output: Json, result: Result) -> None:

@@ -82,7 +82,7 @@ class Result:
     happened: bool = False
     """Whether an effect took place, here or in the order below, that must not be repeated."""
     suspicious: tuple[str, ...] = ()
-    """What a rule found odd about it and a person kept."""
+    """What a rule found odd about it: a person kept it, or the model that made the call was told."""
 
     @property
     def result_sha256(self) -> str:

@@ -20,6 +20,7 @@ from runtime.engine.origins import Origins
 from runtime.engine.outcome import Stop
 from runtime.engine.parallel import settle_all
 from runtime.engine.pause import Pause
+from runtime.engine.plausible import suspicions
 from runtime.engine.questions import answer_to, new_question, question_append
 from runtime.engine.react.control import CONTROL, Say, is_ending, read_control
 from runtime.engine.react.messages import beginning_of
@@ -27,6 +28,7 @@ from runtime.engine.react.references import put_back_in
 from runtime.engine.react.repeated import stop_repeated, twin_of
 from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk
+from runtime.engine.react.tools import in_language
 from runtime.engine.retry import backoff
 from runtime.engine.view import NOTHING
 from runtime.errors import BudgetExceeded, LedgerError, SiliconError, VersionConflict, surely_not
@@ -124,7 +126,7 @@ async def _attempt(talk: Talk, call: Call) -> Pause | None:
     )
     draft.data_sha256 = answer.data_sha256 or origins.data_sha256()
     draft.usage = settled(answer, costs, Usage())
-    await finish_call(talk, call, draft, sha256(clean(arguments)))
+    await finish_call(talk, call, draft, sha256(clean(arguments)), odd=_odd(talk, spec, draft))
     return None
 
 
@@ -179,12 +181,23 @@ async def _ask_person(talk: Talk, call: Call) -> Pause | None:
     return None
 
 
-async def finish_call(talk: Talk, call: Call, draft: Draft, arguments_sha256: str | None) -> None:
+def _odd(talk: Talk, spec: CapabilitySpec, draft: Draft) -> tuple[str, ...]:
+    """Return what is odd about a result by the rules of its capability, in the words that the model is told."""
+    if not spec.plausible or draft.confirmed or not isinstance(draft.output, dict):
+        return ()
+    odd = suspicions(spec.plausible, draft.output)
+    return tuple(in_language(message, talk.run.order.language) for message in odd)
+
+
+async def finish_call(
+    talk: Talk, call: Call, draft: Draft, arguments_sha256: str | None, *, odd: tuple[str, ...] = ()
+) -> None:
     """Store what the call gave, with everything that belongs to it, in one append."""
     run = talk.run
     draft.output = run.journal.redact(draft.output)
     draft.usage = Usage(seconds=draft.seconds) + (draft.usage or NOTHING)  # and no step
     result, blobs = result_of(run, talk.step.model_copy(update={"output": OutputMode.INLINE}), draft)
+    result.suspicious = odd
     if draft.happened:
         result = replace(result, undo=undo_if_told(talk.step, talk.scope, draft.output))
     data = talk.of_call(call, **result.to_data(), arguments_sha256=arguments_sha256)

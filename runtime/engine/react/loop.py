@@ -10,18 +10,21 @@ import re
 
 from contracts import Json, Problem, Step, Usage
 from runtime.canonical import clean
+from runtime.capabilities.router import output_fault
 from runtime.engine.accept import NotAccepted, OutputFaulty
 from runtime.engine.context import Run, clean_data
 from runtime.engine.finish import Draft, finish
 from runtime.engine.origins import data_hash
 from runtime.engine.outcome import Outcome
 from runtime.engine.pause import write_pause
+from runtime.engine.plausible import Implausible, suspicions
 from runtime.engine.react.asking import ask
 from runtime.engine.react.calls import carry_out, merged
 from runtime.engine.react.control import ReplanAsked, Say, StepBlocked, ending, read_control
 from runtime.engine.react.references import original_of
 from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk, output_of, prepare, recall_answers
+from runtime.engine.react.tools import in_language
 from runtime.engine.react.unusable import AnswerUnusable, NothingUsable, refuse_unfinished
 from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
@@ -72,7 +75,7 @@ async def _come_of(talk: Talk, turn: Turn) -> Outcome | None:
             return await _taken(talk, await original_of(talk, given, turn.number))
         end = ending(turn)
         return None if end is None else await _ended(talk, turn, end)
-    except (OutputFaulty, NotAccepted, AnswerUnusable, InvalidArguments) as error:
+    except (OutputFaulty, NotAccepted, AnswerUnusable, InvalidArguments, Implausible) as error:
         await _refuse(talk, turn, error)
         return None
 
@@ -95,7 +98,11 @@ async def _ended(talk: Talk, turn: Turn, call: Call) -> Outcome:
 
 
 async def _taken(talk: Talk, output: Json) -> Outcome:
-    """Judge what the model gives and store the step as done."""
+    """Judge what the model gives and store the step as done.
+
+    What is odd by the step's own rules is told to the model, once; when it stands by it, a person judges.
+    """
+    _doubt(talk, output)
     done = [call for call in talk.react.calls if call.result is not None]
     results = [call.result for call in done if call.result is not None]
     undone = any(call.changed_the_world and call.result and call.result.undo is None for call in done)
@@ -113,10 +120,24 @@ async def _taken(talk: Talk, output: Json) -> Outcome:
     return await finish(talk.run, step, talk.unit, talk.scope, draft)
 
 
+def _doubt(talk: Talk, output: Json) -> None:
+    told = any(turn.refused is not None and turn.refused.code == Implausible.code for turn in talk.react.counted)
+    faulty = isinstance(output, dict) and output_fault(talk.step.gives, output)
+    if not talk.step.plausible or told or faulty:  # what does not have its form is refused for that
+        return
+    odd = suspicions(talk.step.plausible, talk.scope.after(talk.step.id, output).values)
+    if odd:
+        words = " ".join(in_language(message, talk.run.order.language) for message in odd)
+        raise Implausible(
+            f"The result is odd: {words} Look again. If it is right, give it once more, and a person judges it.",
+            step=talk.step.id,
+        )
+
+
 async def _refuse(talk: Talk, turn: Turn, error: SiliconError) -> None:
     """Record that the answer was not taken, which the model is told; raise the error when it was told often enough."""
-    told = sum(each.refused is not None for each in talk.react.counted)
-    if told >= talk.run.settings.corrections:
+    told = sum(each.refused is not None and each.refused.code != Implausible.code for each in talk.react.counted)
+    if not isinstance(error, Implausible) and told >= talk.run.settings.corrections:
         raise error
     problem: Problem = error.problem()
     data = talk.event(answer=turn.number, problem=problem.to_json())
