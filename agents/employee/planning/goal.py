@@ -40,7 +40,9 @@ def planning_plan(staff: Staff, shown: Iterable[str], *, why: str) -> PlanDefini
 
 def answering_plan(*, why: str) -> PlanDefinition:
     """Return the plan by which a model answers in words."""
-    return PlanDefinition(steps=(Step(id="answer", description=f"Answer: {why}.", react=_ANSWER),))
+    return PlanDefinition(
+        steps=(Step(id="answer", description=f"Answer: {why}.", react=_ANSWER, gives={"text": "string"}),)
+    )
 
 
 def _shown(skill: KnownSkill) -> Json:

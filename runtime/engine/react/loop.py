@@ -7,6 +7,7 @@ stop and goes on with whatever the ledger does not have yet.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from contracts import Json, Problem, Step, Usage
 from runtime.canonical import clean
@@ -33,6 +34,8 @@ from runtime.ledger.port import NewEvent
 from runtime.model.required import model_required
 from runtime.strict_json import read_json
 
+WORDS: Mapping[str, Json] = {"text": "string"}
+"""What a step gives whose result is words: they need not come as JSON."""
 _FENCED = re.compile(r"^```(?:json)?\s*\n(.*)\n```$", re.DOTALL)
 
 
@@ -155,11 +158,15 @@ def _output_of(step: Step, content: str) -> Json:
     try:
         found = read_json(fenced[1] if fenced else text)
     except (ValueError, RecursionError) as error:
+        if step.gives == WORDS:
+            return {"text": content}
         raise OutputFaulty(
             f"The output of step {step.id} must be a JSON object with {', '.join(step.gives)}; the answer is no JSON: "
             f"{error}.",
             step=step.id,
         ) from None
+    if not isinstance(found, dict) and step.gives == WORDS:
+        return {"text": content}
     if not isinstance(found, dict):
         raise OutputFaulty(f"The output of step {step.id} must be a JSON object.", step=step.id)
     return clean(found)

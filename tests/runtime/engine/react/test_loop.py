@@ -386,3 +386,11 @@ async def test_arguments_that_are_no_object_go_back_to_the_model(
 
     assert (await world.run(world.order(THINK))).state is OrderState.DONE
     assert "where an object was due" in model_of(world).requests[1].messages[-1]["content"]
+
+
+async def test_words_are_the_output_of_a_step_that_gives_a_text(sqlite_store: SqlStore, clock: HandClock) -> None:
+    step = {"id": "think", "react": "Why?", "gives": {"text": "string"}}
+    for said, text in (("It rains.", "It rains."), ("[1, 2]", "[1, 2]"), ({"text": "Snow."}, "Snow.")):
+        world = a_world(sqlite_store, clock, says(said))  # type: ignore[arg-type]
+
+        assert (await world.run(world.order(step))).output == {"text": text}
