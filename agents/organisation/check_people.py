@@ -48,7 +48,8 @@ def _employee_faults(draft: Draft, org: Read[OrgFile], tree_depth: int) -> Itera
                 yield org.fault((*path, "skills", number), f"There is no skill `{name}`.", nearest(name, draft.skills))
         for number, name in enumerate(entry.can):
             if name not in draft.specs and name.partition(".")[0] not in draft.unread:
-                yield org.fault((*path, "can", number), f"There is no capability `{name}`.", nearest(name, draft.specs))
+                hint = nearest(name, {*draft.specs, *draft.packs})
+                yield org.fault((*path, "can", number), f"There is no capability `{name}`.", hint)
         yield from _core_faults(draft, org, entry, path)
         if entry.workspace is not None:
             yield from _workspace_faults(draft, org, entry, path)

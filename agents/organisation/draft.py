@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -66,6 +66,8 @@ class Draft:
     rules: dict[str, Read[Policy]] = field(default_factory=dict)
     specs: dict[str, CapabilitySpec] = field(default_factory=dict)
     """Capabilities, those built in and those of the connections that could be read."""
+    packs: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Pack → the capabilities it stands for."""
     unread: set[str] = field(default_factory=set)
     """Names of connections that could not be read; what hangs on them is left unchecked."""
 

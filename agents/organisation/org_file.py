@@ -245,6 +245,8 @@ class OrgFile(Declared):
     """Approval rules; `default` is for what names none."""
     blackboard: Annotated[dict[str, BoardEntry], BeforeValidator(_board)] = Field(default={})
     """Keys of the blackboard that several write; any other key is replaced by each write."""
+    packs: dict[Name, Annotated[tuple[CapabilityName, ...] | None, _Several]] = Field(default={})
+    """Named sets of capabilities and of other packs; `can` and `tools` may name one in the place of its members."""
     head: EmployeeEntry
     """The employee at the top."""
 

@@ -18,6 +18,7 @@ from agents.organisation.files import FileRefused, Files, fault_of
 from agents.organisation.openapi_file import read_described
 from agents.organisation.opened import read_file
 from agents.organisation.org_file import OrgFile
+from agents.organisation.packs import packs_in, put_out_in_org
 from agents.organisation.signal_files import RuleFile, SensorFile
 from agents.organisation.skill_reader import read_skill
 from agents.organisation.yaml_source import YamlSource
@@ -41,10 +42,10 @@ def read_organisation(
     draft = Draft(files, folder, builtin)
     names = set(files.names())
     draft.faults += [*_refused(files), *_misplaced(files)]
-    _read_org(draft, environ)
     if "connections.yaml" in names:
         _read_connections(draft, environ)
     draft.specs = {**builtin, **{spec.name: spec for spec in _connection_specs(draft)}}
+    _read_org(draft, environ)
     for name in sorted(
         {PurePosixPath(path).parts[1] for path in names if path.startswith("skills/") and path.count("/") > 1}
     ):
@@ -103,6 +104,9 @@ def _read_org(draft: Draft, environ: Mapping[str, str]) -> None:
     if source is None:
         return
     fill(source, environ)
+    if draft.specs:
+        draft.packs = packs_in(source, draft)
+        put_out_in_org(source, draft.packs)
     org = read_as(OrgFile, source, source.value)
     draft.faults += source.faults
     if org is not None:

@@ -13,6 +13,7 @@ from agents.organisation.draft import Draft, Read, SkillDraft
 from agents.organisation.fault import Fault
 from agents.organisation.files import FileRefused, fault_of, text_of_file
 from agents.organisation.foreign import ForeignHeader, give_plan, is_foreign, read_front_matter
+from agents.organisation.packs import put_out_in_plan
 from agents.organisation.skill_files import SkillHeader, plan_fields
 from agents.organisation.yaml_source import Path, YamlSource, read_yaml
 from contracts import PlanDefinition
@@ -84,6 +85,7 @@ def _read_plan(skill: SkillDraft, draft: Draft) -> None:
     readable = source.value
     value = plan_fields(readable)
     if isinstance(value, dict) and isinstance(value.get("steps"), list):
+        put_out_in_plan(skill.name, value, source, draft)
         files = _SkillFiles(skill, draft, source)
         value["steps"] = [files.put_into(step, ("steps", number)) for number, step in enumerate(value["steps"])]
     plan = read_as(PlanDefinition, source, value)
