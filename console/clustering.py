@@ -79,6 +79,7 @@ class Clustering:
             orders={PlaceState(stage.name.lower()): counts.get(stage, 0) for stage in Stage},
             most_queued=self._resources.settings.cluster.queue,
             oldest_wait_s=0.0 if oldest is None else max(0.0, (now - oldest).total_seconds()),
+            guards=tuple((await self._resources.organisations()).guards),
             leases=Counter(each.name.partition("/")[0] for each in leases),
         )
 

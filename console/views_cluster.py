@@ -145,3 +145,5 @@ class ClusterNumbers:
     """0 while nobody waits."""
     leases: Mapping[str, int]
     """Kind of what is held → how many live leases."""
+    guards: Sequence[tuple[tuple[str, str, str], int]] = ()
+    """Guard, model and tool → how often it fired in this process since its start."""

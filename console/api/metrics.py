@@ -47,7 +47,7 @@ class ClusterMetrics:
 
 
 def gauges_of(numbers: ClusterNumbers) -> list[Gauge]:
-    """Return the numbers of the cluster under the names that stand in docs/cluster.md."""
+    """Return the numbers of the cluster under the names that stand in docs/cluster.md and docs/models.md."""
     nodes = numbers.nodes
     states = {state: sum(each.state is state for each in nodes) for state in NodeState}
     living = [each for each in nodes if each.state is not NodeState.LOST]
@@ -70,6 +70,8 @@ def gauges_of(numbers: ClusterNumbers) -> list[Gauge]:
         Gauge("cluster_pull_age_seconds", "Time since a node last looked for orders.", ["node"], pulls),
         Gauge("leases", "Leases that are held, by what they are for.", ["kind"],
               [((kind,), count) for kind, count in sorted(numbers.leases.items())]),
+        Gauge("model_guards", "How often models had to be corrected in this process.", ["guard", "model", "tool"],
+              numbers.guards, only_grows=True),
     ]  # fmt: skip
 
 

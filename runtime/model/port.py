@@ -93,6 +93,15 @@ class Priced(Protocol):
         ...
 
 
+@runtime_checkable
+class Named(Protocol):
+    """A model that can tell which one it is."""
+
+    def name_of(self, role: str) -> str:
+        """Return the name of the model of a role."""
+        ...
+
+
 class Model(Protocol):
     """A model that reasons with tools."""
 

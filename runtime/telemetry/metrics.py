@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -18,7 +18,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """One number that goes up and down, for each value of its labels."""
+    """One number, for each value of its labels."""
 
     name: str
     """Without the prefix `silicon_`; ends in its unit where it has one."""
@@ -26,6 +26,8 @@ class Gauge:
     labels: Sequence[str] = ()
     samples: Iterable[tuple[Sequence[str], float]] = field(default_factory=list)
     """The values of the labels, in their order, and the number."""
+    only_grows: bool = False
+    """Whether it counts what happened, from zero at the start of the process; then `_total` is added to its name."""
 
 
 class Gauges(Collector):
@@ -34,10 +36,11 @@ class Gauges(Collector):
     def __init__(self, read: Callable[[], Iterable[Gauge]]) -> None:
         self._read = read
 
-    def collect(self) -> Iterable[GaugeMetricFamily]:
+    def collect(self) -> Iterable[GaugeMetricFamily | CounterMetricFamily]:
         """Return the numbers in the form of the library."""
         for gauge in self._read():
-            family = GaugeMetricFamily(f"silicon_{gauge.name}", gauge.meaning, labels=list(gauge.labels))
+            kind = CounterMetricFamily if gauge.only_grows else GaugeMetricFamily
+            family = kind(f"silicon_{gauge.name}", gauge.meaning, labels=list(gauge.labels))
             for values, number in gauge.samples:
                 family.add_metric(list(values), number)
             yield family

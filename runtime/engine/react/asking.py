@@ -17,7 +17,9 @@ from runtime.engine.react.talk import Talk, take_in
 from runtime.engine.retry import backoff
 from runtime.errors import CapabilityFailed, CapabilityTimeout, InvalidArguments, NetworkFault, SiliconError
 from runtime.ledger.port import NewEvent
+from runtime.model.answers.recovery import AS_TEXT
 from runtime.model.port import Ending, ModelAnswer, ModelRequest, ToolCall
+from runtime.telemetry.guards import Guard
 
 _log = logging.getLogger(__name__)
 
@@ -46,6 +48,7 @@ async def ask(talk: Talk) -> None:
     started = time.perf_counter()
     try:
         answer = await _answer(talk, request)
+        _count(talk, answer)
         await _store(talk, request, answer, seconds=time.perf_counter() - started)
     finally:
         run.account.give_back(talk.unit, ANSWER)
@@ -56,6 +59,7 @@ def _guard(talk: Talk) -> None:
     settings = run.settings
     most = settings.iterations if step.iterations is None else step.iterations
     if len(turns) >= most:
+        talk.fired(Guard.ITERATION_LIMIT)
         raise IterationLimit(
             f"Step {step.id} is not done after {len(turns)} answers of the model, and more are not allowed "
             f"(iterations). What was done is kept; `silicon resume` goes on from here.",
@@ -65,6 +69,7 @@ def _guard(talk: Talk) -> None:
     most = max(settings.plan_iterations, settings.iterations * max(len(list(plan.all_steps())), run.view.size))
     asked = run.view.answers
     if asked >= most:
+        talk.fired(Guard.ITERATION_LIMIT)
         raise IterationLimit(
             f"The plan is not done after {asked} answers of models, and {most} is the limit of a plan of this size. "
             f"What was done is kept.",
@@ -131,6 +136,17 @@ async def _bounded(talk: Talk, request: ModelRequest) -> ModelAnswer:
             f"The model of step {talk.step.id} failed: {type(error).__name__}: {error}. The log holds the whole of it.",
             step=talk.step.id, kind=type(error).__name__,
         ) from error  # fmt: skip
+
+
+def _count(talk: Talk, answer: ModelAnswer) -> None:
+    """Count what it took to understand an answer."""
+    faults, dropped = answer.facts.get("faults"), answer.facts.get("dropped")
+    if isinstance(faults, list) and AS_TEXT in faults:
+        talk.fired(Guard.CALLS_AS_TEXT)
+    for each in dropped if isinstance(dropped, list) else ():
+        talk.fired(Guard.TOOL_DROPPED, tool=str(each).partition(":")[0])
+    if answer.facts.get("usage_estimated"):
+        talk.fired(Guard.USAGE_ESTIMATED)
 
 
 async def _store(talk: Talk, request: ModelRequest, answer: ModelAnswer, *, seconds: float) -> None:

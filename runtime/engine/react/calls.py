@@ -28,11 +28,12 @@ from runtime.engine.react.references import put_back_in
 from runtime.engine.react.repeated import stop_repeated, twin_of
 from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk
-from runtime.engine.react.tools import in_language
+from runtime.engine.react.tools import UnknownTool, in_language
 from runtime.engine.retry import backoff
 from runtime.engine.view import NOTHING
 from runtime.errors import BudgetExceeded, LedgerError, SiliconError, VersionConflict, surely_not
 from runtime.ledger.port import NewEvent
+from runtime.telemetry.guards import Guard
 
 _End = Pause | SiliconError | Stop | None
 """How a call ended for now: it waits for people, nobody may go on before it is settled, the execution is being
@@ -198,6 +199,8 @@ async def finish_call(
     draft.usage = Usage(seconds=draft.seconds) + (draft.usage or NOTHING)  # and no step
     result, blobs = result_of(run, talk.step.model_copy(update={"output": OutputMode.INLINE}), draft)
     result.suspicious = odd
+    if odd:
+        talk.fired(Guard.RESULT_SUSPICIOUS, tool=draft.use or "")
     if draft.happened:
         result = replace(result, undo=undo_if_told(talk.step, talk.scope, draft.output))
     data = talk.of_call(call, **result.to_data(), arguments_sha256=arguments_sha256)
@@ -224,6 +227,11 @@ async def _fail_or_wait(talk: Talk, call: Call, error: SiliconError) -> None:
 
 async def fail_call(talk: Talk, call: Call, problem: Problem, *, final: bool) -> None:
     """Record why the call failed."""
+    if problem.category is ErrorCategory.INVALID_ARGUMENTS:
+        if problem.code == UnknownTool.code:
+            talk.fired(Guard.UNKNOWN_TOOL)  # under no name: models make them up
+        else:
+            talk.fired(Guard.ARGUMENTS_INVALID, tool=_tool(talk, call))
     use, digest = talk.key_of(call) or (None, None)
     gone = lost(talk.unit, [call.id]) if final and not surely_not(problem.facts) else None
     data = talk.of_call(
@@ -233,6 +241,10 @@ async def fail_call(talk: Talk, call: Call, problem: Problem, *, final: bool) ->
     await talk.run.journal.write(NewEvent("call.failed", clean_data(data)))
     if call.id not in talk.unit.reserved:
         talk.run.account.give_back(talk.unit, call.id)
+
+
+def _tool(talk: Talk, call: Call) -> str:
+    return CONTROL if call.name == CONTROL else talk.box.spec_for(call).name
 
 
 async def write_wait(talk: Talk, call: Call, pause: Pause) -> Pause:

@@ -33,6 +33,7 @@ from runtime.errors import InvalidArguments, SiliconError
 from runtime.ledger.port import NewEvent
 from runtime.model.required import model_required
 from runtime.strict_json import read_json
+from runtime.telemetry.guards import Guard
 
 WORDS: Mapping[str, Json] = {"text": "string"}
 """What a step gives whose result is words: they need not come as JSON."""
@@ -139,6 +140,7 @@ def _doubt(talk: Talk, output: Json) -> None:
 
 async def _refuse(talk: Talk, turn: Turn, error: SiliconError) -> None:
     """Record that the answer was not taken, which the model is told; raise the error when it was told often enough."""
+    talk.fired(Guard.RESULT_SUSPICIOUS if isinstance(error, Implausible) else Guard.ANSWER_REFUSED)
     told = sum(each.refused is not None and each.refused.code != Implausible.code for each in talk.react.counted)
     if not isinstance(error, Implausible) and told >= talk.run.settings.corrections:
         raise error

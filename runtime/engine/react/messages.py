@@ -9,13 +9,12 @@ from contracts import Json, Problem, Step, TaskOrder
 from runtime.canonical import clean, sha256, to_bytes, to_text
 from runtime.engine.react.control import CONTROL
 from runtime.engine.react.state import Call, React, Turn
+from runtime.engine.react.talk import ROLE
 from runtime.engine.react.tools import Toolbox
 from runtime.model.port import Ending, ModelRequest
 from runtime.once import once_for_each
 from runtime.schema import json_schema_of
 
-ROLE = "reason"
-"""Which model of the settings reasons in steps."""
 SHOWN = 2_000
 """Characters that a model sees of what is kept by reference."""
 

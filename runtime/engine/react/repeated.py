@@ -9,6 +9,7 @@ from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk
 from runtime.errors import BusinessRefusal, InvalidArguments
 from runtime.ledger.port import NewEvent
+from runtime.telemetry.guards import Guard
 
 
 class CallRepeated(BusinessRefusal):
@@ -65,6 +66,7 @@ async def stop_repeated(talk: Talk, turn: Turn) -> None:
         NewEvent("call.failed", clean_data(talk.of_call(call, problem=error.problem().to_json(), final=True)))
         for call in again
     ]
+    talk.fired(Guard.CALL_REPEATED, tool=talk.box.spec_for(again[0]).name)
     await talk.run.journal.write(*failed)
     raise error
 
