@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from agents.cognition import attribute_spec
 from agents.cognition.advise import capability as advise_capability
-from agents.employee.planning import propose
+from agents.employee.planning import conclude, propose
 from agents.employee.report import capability as report_capability
 from agents.skills import reading
 from memory import metric_capability
@@ -22,6 +22,7 @@ def all_builtin_specs() -> Mapping[str, CapabilitySpec]:
         metric_capability.SPEC,
         propose.CHOOSE_SPEC,
         propose.PROPOSE_SPEC,
+        conclude.SPEC,
         attribute_spec.SPEC,
         report_capability.SPEC,
         reading.SPEC,

@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from agents.cognition.advise import AdviseCapability
 from agents.cognition.reason_capability import AttributeCapability
 from agents.cognition.sense import Sensors
+from agents.employee.planning.conclude import StateResult
 from agents.employee.planning.propose import ChooseSkill, ProposePlan
 from agents.employee.report.capability import ReportCapability
 from agents.organisation import Organisation, read_rules
@@ -118,6 +119,7 @@ class Wired:
                 MetricCapability(self.metrics),
                 ReadSkill({name: skill.files for name, skill in self.organisation.skills.items() if skill.files}),
                 ProposePlan(self.organisation),
+                StateResult(),
                 ChooseSkill(self.organisation, self._answer_to),
             ]
         )

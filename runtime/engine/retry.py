@@ -75,6 +75,9 @@ def decide(
         happened: an effect took place before the failure, or may have, so nothing may be done over.
         patience_s: how long the order can still wait.
     """
+    may_revise = bool(settings.business_retries) and plan_revisions < settings.plan_revisions
+    if spent and not happened and way is not None and way.skip and may_revise:
+        return Decision(Next.REVISE, change="skip")  # the plan can do without what the model would have said
     if spent and _passing(step, problem):
         asked_s = asked_to_wait_s(problem)
         return Decision(Next.GIVE_UP, next_try_s=asked_s if asked_s > settings.backoff_most_s else None)
@@ -91,7 +94,7 @@ def decide(
         return GIVE_UP
     refused = problem.code == NOT_ACCEPTED or problem.category is ErrorCategory.BUSINESS
     refused = refused or (spent and problem.category is ErrorCategory.INVALID_ARGUMENTS)
-    if not (refused or delegated) or not settings.business_retries or plan_revisions >= settings.plan_revisions:
+    if not (refused or delegated) or not may_revise:
         return GIVE_UP
     if way is not None:
         return Decision(Next.REVISE, change="skip" if way.skip else "otherwise")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from agents.employee.parameters import passed_to
+from agents.employee.planning.conclude import CONCLUDE
 from agents.employee.planning.propose import CHOOSE, PROPOSE
 from agents.employee.ports import KnownSkill, Staff
 from contracts import Alternative, Json, Parameter, PlanDefinition, Step, Text
@@ -13,11 +14,17 @@ _PLAN = (
     "Work out how this organisation reaches the goal of the order with the skills below, in as few steps as do. "
     "Propose them with propose_plan. Leave out what the goal does not ask for. When no skill helps, say `blocked`."
 )
+_CONCLUDE = (
+    "Say in a few sentences what came of the order's goal, from the result below alone, and whether it was reached, "
+    "with state_result. Add no number and no claim that the result does not hold."
+)
 _ANSWER = "Answer the order in a few sentences, in its language. Say so when you do not know. Nothing is done for it."
 
 
 def planning_plan(staff: Staff, shown: Iterable[str], *, why: str) -> PlanDefinition:
-    """Return the plan by which the head has a model make a plan, asks a person where none comes about, and follows it.
+    """Return the plan by which the head has a model make a plan, follows it, and has the model say what came of it.
+
+    Where no plan comes about a person is asked, and where no sound words do there are none.
 
     Args:
         shown: the skills that the model sees; it may propose any that there is.
@@ -35,7 +42,19 @@ def planning_plan(staff: Staff, shown: Iterable[str], *, why: str) -> PlanDefini
         otherwise=Alternative(use=CHOOSE, **{"with": {"question": question}}),
     )
     follow = Step(id="follow", description="Carry the plan out.", by=staff.head.id, plan="{{ plan.steps }}")
-    return PlanDefinition(steps=(plan, follow))
+    conclude = Step(
+        id="conclude",
+        description="Say what came of it.",
+        react=_CONCLUDE,
+        tools=(CONCLUDE,),
+        must_call=(CONCLUDE,),
+        **{"with": {"result": "{{ follow }}", "came": "{{ follow }}"}},
+        otherwise=Alternative(skip=True),
+    )
+    gives: dict[str, Json] = {
+        "result": "{{ follow }}", "text": "{{ conclude.text }}", "reached": "{{ conclude.reached }}"
+    }  # fmt: skip
+    return PlanDefinition(steps=(plan, follow, conclude), gives=gives)
 
 
 def answering_plan(*, why: str) -> PlanDefinition:

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from agents.employee.planning.conclude import StateResult
 from agents.employee.planning.goal import answering_plan, planning_plan
 from agents.employee.planning.propose import NOTHING_OF_THESE, ChooseSkill, ProposePlan
 from contracts import Answer, OrderState, PlanDefinition, QuestionId, StatusReport, StepMode
 from runtime.engine.questions import read_answer
+from runtime.errors import ModelRequired, NetworkFault
 from runtime.ledger.port import Append, NewEvent, Store
 from runtime.model.port import ModelAnswer
 from tests.agents.employee.staff import department
@@ -26,8 +28,15 @@ SOUND = {"id": "look", "skill": "explain", "with": {"origin": "EWR"}}
 INVENTED = {"id": "look", "skill": "invented"}
 
 
+RESULT = {"worst": "EV", "asked": "EWR", "at": "2013-02-08T17:00:00"}
+
+
 def proposes(*steps: Any) -> ModelAnswer:
     return calls(("propose_plan", {"steps": list(steps)}))
+
+
+def concludes(text: str, reached: str = "yes") -> ModelAnswer:
+    return calls(("state_result", {"text": text, "reached": reached}))
 
 
 @pytest.fixture
@@ -37,26 +46,26 @@ def firm(sqlite_store: Store, clock: HandClock) -> Company:
     async def answer_to(question_id: QuestionId, step: str) -> Answer | None:
         return await read_answer(sqlite_store.ledger, question_id, clock, step=step)
 
-    return Company(staff, sqlite_store, clock, more=[ProposePlan(staff), ChooseSkill(staff, answer_to)])
+    return Company(staff, sqlite_store, clock, more=[ProposePlan(staff), ChooseSkill(staff, answer_to), StateResult()])
 
 
-async def planned(firm: Company, *answers: ModelAnswer) -> StatusReport:
+async def planned(firm: Company, *answers: ModelAnswer | Exception) -> StatusReport:
     firm.model = ScriptedModel(*answers)
     return await firm.ask(None, plan=planning_plan(firm.staff, ["explain"], why="a test").to_json())
 
 
 async def test_the_proposed_steps_are_carried_out_by_those_who_have_the_skills(firm: Company) -> None:
-    report = await planned(firm, proposes(SOUND))
+    report = await planned(firm, proposes(SOUND), concludes("EV was worst."))
     assert report.error is None
-    assert report.output == {"worst": "EV", "asked": "EWR", "at": "2013-02-08T17:00:00"}
+    assert report.output == {"result": RESULT, "text": "EV was worst.", "reached": "yes"}
     assert [order.employee for order in await firm.orders()] == ["head", "head", "middle", "desk", "analyst", "analyst"]
 
 
 async def test_a_faulty_proposal_comes_back_with_every_fault_and_may_be_mended(firm: Company) -> None:
-    report = await planned(firm, proposes(INVENTED), proposes(SOUND))
+    report = await planned(firm, proposes(INVENTED), proposes(SOUND), concludes("EV."))
     assert report.state is OrderState.DONE
     assert isinstance(firm.model, ScriptedModel)
-    assert "invented" in str(firm.model.told)
+    assert "invented" in str(firm.model.requests[1].messages)
 
 
 async def test_a_person_is_asked_when_no_sound_plan_comes_about(firm: Company) -> None:
@@ -111,4 +120,26 @@ async def test_skills_are_shown_with_what_they_need(firm: Company) -> None:
     shown: Any = plan.steps[0].arguments["skills"]
     assert [each["skill"] for each in shown] == ["review", "explain"]
     assert shown[1]["with"]["origin"].startswith("string")
-    assert [step.mode for step in plan.steps] == [StepMode.REACT, StepMode.EMPLOYEE]
+    assert [step.mode for step in plan.steps] == [StepMode.REACT, StepMode.EMPLOYEE, StepMode.REACT]
+
+
+async def test_what_the_model_says_of_the_result_holds_no_number_of_its_own(firm: Company) -> None:
+    report = await planned(firm, proposes(SOUND), concludes("213 of 671 flights."), concludes("EV was worst."))
+    assert isinstance(report.output, dict)
+    assert report.output["text"] == "EV was worst."
+    assert isinstance(firm.model, ScriptedModel)
+    assert "213" in str(firm.model.told)
+
+
+@pytest.mark.parametrize("fault", [NetworkFault("away"), ModelRequired("none is set")], ids=["away", "none"])
+async def test_work_that_is_done_is_done_without_words_too(firm: Company, fault: Exception) -> None:
+    firm.settings = firm.settings.model_copy(update={"network_retries": 0})
+    report = await planned(firm, proposes(SOUND), fault)
+    assert report.state is OrderState.DONE
+    assert report.output == {"result": RESULT, "text": None, "reached": None}
+
+
+async def test_a_goal_that_was_not_reached_is_told_so(firm: Company) -> None:
+    report = await planned(firm, proposes(SOUND), concludes("It says nothing about that.", "no"))
+    assert isinstance(report.output, dict)
+    assert report.output["reached"] == "no"
