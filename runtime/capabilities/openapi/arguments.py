@@ -9,7 +9,7 @@ from typing import Any
 from contracts import Json, Parameter, ValueType
 from runtime.capabilities.openapi.document import Document, DocumentFault, Found, Place
 from runtime.capabilities.openapi.operation import Carried, Where
-from runtime.capabilities.openapi.schemas import Schemas
+from runtime.capabilities.openapi.schemas import Schemas, or_null
 
 _LONGEST_TEXT = 1_000
 _IN_PATH = re.compile(r"\{([^{}]+)\}")
@@ -140,7 +140,8 @@ class Arguments:
         text = told if isinstance(told, str) else schema.get("description", "")
         described = " ".join(text.split())[:_LONGEST_TEXT]
         self.carried[own] = Carried(where, name, joined)
-        self._properties[own] = {**schema, **({"description": described} if described else {})}
+        taken = schema if needed else or_null(schema)  # null is left out when the call is made
+        self._properties[own] = {**taken, **({"description": described} if described else {})}
         examples = schema.get("examples")
         self.parameters[own] = Parameter(
             type=_type_in(schema), description=described, required=needed, choices=tuple(schema.get("enum", ())),

@@ -123,8 +123,8 @@ def _fields(document: Document, answer: Any, place: Place) -> dict[str, Json]:
             (*place, "content"), f"The answer is {', '.join(content)}, and only JSON can be read.",
             "Say with `gives: {}` in connections.yaml that it is JSON all the same, or leave the operation out.",
         )  # fmt: skip
-    told = content[media]
-    schema = Schemas(document, sent=False).of(told.get("schema"), (*place, "content", media, "schema"))
+    told = content[media].get("schema") if isinstance(content[media], Mapping) else None
+    schema = Schemas(document, sent=False).of(told, (*place, "content", media, "schema"))
     if kinds_in(schema) == ["array"]:
         return {"items": {**schema, "type": "array"}}
     fields = schema.get("properties", {})

@@ -71,8 +71,8 @@ class Schemas:
                 name: self._made(field, (*where, "properties", name), above) for name, field in shown.items()
             }
             if isinstance(there.get("required"), list):
-                needed = [name for name in there["required"] if name in shown or name not in fields]
-                made["required"] = list(dict.fromkeys(needed))
+                named = [name for name in there["required"] if isinstance(name, str)]
+                made["required"] = list(dict.fromkeys(name for name in named if name in shown or name not in fields))
         return made
 
     def _is_hidden(self, field: Any, where: Place) -> bool:
@@ -91,11 +91,12 @@ class Schemas:
         if "properties" in made:
             made.setdefault("type", "object")
         if self._sent:
-            return _or_null(made) if there.get("nullable") is True else made
-        return _or_null(made) if "type" in made else made
+            return or_null(made) if there.get("nullable") is True else made
+        return or_null(made) if "type" in made else made
 
 
-def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+def or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that may also be null."""
     kind = schema.get("type")
     if kind is None:
         return {"anyOf": [schema, {"type": "null"}]} if schema else {}

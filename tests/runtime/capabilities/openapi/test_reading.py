@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from agents.organisation.yaml_source import read_yaml
 from contracts import Effect
 from runtime.capabilities.connections import OpenApiConnection
 from runtime.capabilities.openapi.reading import Completed, completed, connection_of
 from runtime.capabilities.port import CapabilitySpec
+from runtime.capabilities.router import arguments_fault, output_fault
 from runtime.capabilities.specs import operation_spec
 
 DESK = read_yaml("desk.yaml", (Path(__file__).parent / "desk.yaml").read_text()).value
@@ -55,6 +58,17 @@ def test_a_declaration_comes_from_the_document() -> None:
     assert spec.parameters["reason"].choices == ("weather", "crew", "other", None)
     assert spec.parameters["gate"].example == "B22"
     assert (spec.effect, spec.policy) == (Effect.WRITE, "gates")
+
+
+def test_a_model_sees_the_schema_of_the_document() -> None:
+    schema = spec_of("moveFlight", effect="write").schema
+    assert schema is not None
+    properties: Any = schema["properties"]
+
+    assert properties["gate"] == {"type": "string", "pattern": "^[A-Z][0-9]+$", "examples": ["B22"]}
+    assert properties["revision"] == {"type": "integer", "exclusiveMinimum": 0}
+    assert properties["X-Trace"] == {"type": ["string", "null"]}  # a model may say that it leaves it out
+    assert schema["required"] == ["flight-id", "gate", "revision"]
 
 
 def test_an_answer_promises_what_each_good_answer_has() -> None:
@@ -136,3 +150,35 @@ def test_references_inside_references_end() -> None:
     document = {"openapi": "3.1.0", "paths": {"/x": path}, "components": {"schemas": wide}}
 
     assert spec_of("x", document, effect="write").parameters.keys() == set("abcd")
+
+
+JUNK: list[Any] = [
+    None, True, 0, 1.5, "", "array", [], [None], [{}], ["a", "a"], {}, {"$ref": "#/"}, {"$ref": 3}, {"type": "null"},
+    {"$ref": "#/components/schemas/Note"}, {"type": ["string", "null"]}, {"enum": [{"a": 1}, None]}, {"required": [1]},
+    {"properties": [1]}, {"properties": {"": {}, "%%": {}}}, {"allOf": [{"type": "string"}]}, {"type": "nothing"},
+]  # fmt: skip
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, inner in inside for place in _places(inner, (*path, key)))]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(_places(DESK)[1:]), st.sampled_from(JUNK))
+def test_nothing_in_a_document_is_more_than_a_fault(place: tuple[Any, ...], junk: Any) -> None:
+    document = copy.deepcopy(DESK)
+    around = document
+    for key in place[:-1]:
+        around = around[key]
+    around[place[-1]] = copy.deepcopy(junk)
+    ids = ("listFlights", "getFlight", "moveFlight", "dropFlight", "addNotes", "addBag")
+    declared = connection(**{f"op_{n}": {"operation": name, "effect": "write"} for n, name in enumerate(ids)})
+
+    made = completed(declared, document)
+
+    for name in made.operations:
+        spec = operation_spec("desk", connection_of(declared, made.operations), name)
+        assert len(spec.sha256) == 64
+        assert arguments_fault(spec, {"none": 1}) is not None
+        output_fault(spec.gives, {})
