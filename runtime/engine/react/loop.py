@@ -21,7 +21,7 @@ from runtime.engine.pause import write_pause
 from runtime.engine.plausible import Implausible, suspicions
 from runtime.engine.react.asking import ask
 from runtime.engine.react.calls import carry_out, merged
-from runtime.engine.react.control import ReplanAsked, Say, StepBlocked, ending, read_control
+from runtime.engine.react.control import CONTROL, ReplanAsked, Say, StepBlocked, ending, read_control
 from runtime.engine.react.references import original_of
 from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk, output_of, prepare, recall_answers
@@ -106,6 +106,7 @@ async def _taken(talk: Talk, output: Json) -> Outcome:
 
     What is odd by the step's own rules is told to the model, once; when it stands by it, a person judges.
     """
+    _require_something(talk, output)
     _doubt(talk, output)
     done = [call for call in talk.react.calls if call.result is not None]
     results = [call.result for call in done if call.result is not None]
@@ -122,6 +123,19 @@ async def _taken(talk: Talk, output: Json) -> Outcome:
         correctable=True,
     )
     return await finish(talk.run, step, talk.unit, talk.scope, draft)
+
+
+def _require_something(talk: Talk, output: Json) -> None:
+    """Refuse a success that holds nothing: no value in it, and where none is declared, no call behind it either."""
+    if not isinstance(output, dict) or any(value is not None for value in output.values()):
+        return
+    if output or not (talk.step.gives or any(talk.react.results)):
+        lacking = "no value was given" if output else "no value was given and no call made"
+        raise OutputFaulty(
+            f"Step {talk.step.id} cannot be done with nothing: {lacking}. "
+            f"Do what it asks; if that cannot be done, say so with {CONTROL}: blocked, with the reason.",
+            step=talk.step.id,
+        )
 
 
 def _doubt(talk: Talk, output: Json) -> None:

@@ -73,7 +73,7 @@ async def stop_repeated(talk: Talk, turn: Turn) -> None:
 
 def _counts(talk: Talk, call: Call) -> bool:
     spec = _spec(talk, call)
-    return spec is not None and not spec.every_call
+    return spec is not None and not spec.every_call and not call.fault  # what could not be read is told as that
 
 
 def _has(talk: Talk, turn: Turn, call: Call) -> bool:
