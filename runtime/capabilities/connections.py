@@ -180,6 +180,8 @@ class DescribedOperation(_Declared):
     """What it does to the world; GET reads unless this says otherwise. The document's word on it counts nothing."""
     policy: Name | None = None
     """Approval rule it falls under."""
+    plausible: Plausible = ()
+    """As for an operation that is declared whole."""
     every_call: bool = False
     """As for an operation that is declared whole."""
     price: Price = None

@@ -84,7 +84,7 @@ def _made(
     if faults or (entry.effect is None and found.method != "GET"):
         return None
     told = found.told.get("description") or found.told.get("summary")
-    own = {name: getattr(entry, name) for name in ("effect", "policy", "every_call", "price", "lookup")}
+    own = {name: getattr(entry, name) for name in ("effect", "policy", "plausible", "every_call", "price", "lookup")}
     return DocumentedOperation(
         method=found.method, path=found.path, parameters=arguments.parameters, gives=gives, **own,
         description=" ".join(told.split())[:_LONGEST_TEXT] if isinstance(told, str) else "",

@@ -47,6 +47,12 @@ def test_every_usable_operation_of_thirty_is_made() -> None:
     assert set(ids) - made_of == {"addPhoto", "getReport", "getGate", "getStand", "getLost", "twice"}
 
 
+def test_a_rule_for_odd_answers_is_taken_over() -> None:
+    spec = spec_of("moveFlight", effect="write", plausible=[{"check": "size(gate) < 4", "message": "No gate."}])
+
+    assert [rule.message for rule in spec.plausible] == ["No gate."]
+
+
 def test_a_declaration_comes_from_the_document() -> None:
     spec = spec_of("moveFlight", effect="write", policy="gates")
 

@@ -200,6 +200,17 @@ async def test_one_that_says_nothing_at_all_is_told_and_then_stopped(world: Worl
     assert outcome(report) == (OrderState.FAILED, "NOTHING_USABLE")
 
 
+async def test_one_that_refers_to_data_it_was_never_shown_is_told_and_calls_nothing(
+    world: World, openai_server: OpenAIServer
+) -> None:
+    openai_server.plays(calls(("look", {"at": {"__ref": "0" * 64}})), done(n=3))
+
+    report = await world.run(world.order(THINK))
+
+    assert report.state is OrderState.DONE and world.tools["look"].calls == []
+    assert "Nothing was shown in this step" in str(openai_server.chats[1].messages[-1]["content"])
+
+
 async def test_every_such_end_is_in_the_ledger_with_each_answer_that_led_to_it(
     world: World, openai_server: OpenAIServer
 ) -> None:
