@@ -248,6 +248,9 @@ def _in_plain_words(error: Any) -> str:
             return f"{where or 'It'} must be one of {', '.join(map(str, error.validator_value))}, not {_shown(error)}."
         case "pattern" if error.validator_value == _MONEY:
             return f"{where or 'It'} must be money like 5 USD, not {_shown(error)}."
+        case "maxItems" | "minItems":
+            most = "most" if error.validator == "maxItems" else "least"
+            return f"{where or 'It'} has {len(error.instance):,} items, and {error.validator_value:,} is the {most}."
         case "anyOf":
             return _in_plain_words(min(error.context, key=lambda inner: (inner.validator == "type", len(inner.path))))
         case "additionalProperties":

@@ -57,6 +57,12 @@ def test_all_faults_are_told_at_once() -> None:
         assert words in fault
 
 
+def test_a_list_that_is_too_long_or_too_short_is_told_by_its_length() -> None:
+    schema = json_schema_of({"steps": {"type": "array", "minItems": 1, "maxItems": 2}})
+    assert fault_of({"steps": ["word"] * 3}, schema) == "`steps` has 3 items, and 2 is the most."
+    assert fault_of({"steps": []}, schema) == "`steps` has 0 items, and 1 is the least."
+
+
 def test_arguments_are_held_against_parameters() -> None:
     parameters = {
         "sql": Parameter(type=ValueType.STRING),

@@ -17,6 +17,8 @@ from runtime.plain_words import in_plain_words
 
 MOST_STEPS = 20
 """Steps of a proposed plan at most: what takes more is better made into skills."""
+_MOST_FAULTS, _MOST_CHARS = 20, 300
+"""Faults that are told, and characters of each: they are read by the model, with every request that follows."""
 _FIELDS = ("id", "skill", "by", "with", "after")
 
 
@@ -37,11 +39,14 @@ def schema_for(staff: Staff, below: Node) -> dict[str, Json]:
             "skill": {"type": "string", "enum": list[Json](able)},
             "by": {"type": "string", "enum": list[Json](workers), "description": "Only where several can do it."},
             "with": {"type": "object", "description": passed},
-            "after": {"type": "array", "items": {"type": "string"}, "description": "Steps that come first."},
+            "after": {
+                "type": "array", "items": {"type": "string"}, "maxItems": MOST_STEPS,
+                "description": "Steps that come first.",
+            },
         },
         "required": ["id", "skill"],
         "additionalProperties": False,
-    }
+    }  # fmt: skip
     steps: Json = {"type": "array", "items": step, "minItems": 1, "maxItems": MOST_STEPS}
     return {"type": "object", "properties": {"steps": steps}, "required": ["steps"], "additionalProperties": False}
 
@@ -142,8 +147,11 @@ def _who_faults(step: Step, staff: Staff, below: Node) -> Iterator[str]:
 
 
 def _faulty(faults: Sequence[str]) -> ProposalFaulty:
-    listed = "\n".join(f"- {fault}" for fault in faults)
+    told = [fault if len(fault) <= _MOST_CHARS else f"{fault[:_MOST_CHARS]}…" for fault in dict.fromkeys(faults)]
+    more = [f"{len(told) - _MOST_FAULTS:,} more."] if len(told) > _MOST_FAULTS else []
+    told = [*told[:_MOST_FAULTS], *more]
+    listed = "\n".join(f"- {fault}" for fault in told)
     return ProposalFaulty(
         f"The plan cannot be carried out. Mend all of this and propose it again:\n{listed}",
-        faults=list[Json](faults), happened="no",
+        faults=list[Json](told), happened="no",
     )  # fmt: skip

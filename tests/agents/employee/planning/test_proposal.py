@@ -67,6 +67,12 @@ def test_all_faults_are_told_at_once() -> None:
     assert "gone" in message
 
 
+def test_of_very_many_faults_some_are_told() -> None:
+    message = faults_of({"id": "a", "skill": "review", "after": [f"s{n}" for n in range(100)]})
+    assert "more." in message
+    assert len(message) < 8_000
+
+
 def test_nobody_plans_for_those_above() -> None:
     assert "review" in faults_of({"id": "a", "skill": "review"}, below="middle")
 
