@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from console.views import Examined, Health
+from runtime.addresses import shown
 from runtime.errors import SiliconError
 from runtime.model.endpoint import Endpoint
 from runtime.model.naming import names_in
@@ -60,7 +61,7 @@ async def _examined(endpoint: Endpoint, name: str, roles: list[str], profiles: P
     except SiliconError as error:
         return Examined(title, Health.BROKEN, error.message, _mend(endpoint))
     lacking = list(_lacking(profile))
-    what = f"{', '.join(roles)}; {endpoint.base_url or 'OpenAI'} answers and {_TOOLS[profile.calling]}"
+    what = f"{', '.join(roles)}; {shown(endpoint.base_url) or 'OpenAI'} answers and {_TOOLS[profile.calling]}"
     health = Health.NOTE if profile.calling is Calling.TEXT else Health.GOOD
     more = f"; without {', '.join(lacking)}" if lacking else ""
     context = f"; {profile.context_tokens:,} tokens of context" if profile.context_tokens else ""

@@ -14,7 +14,8 @@ _SHOWN = 300
 _NO = frozenset({400, 401, 402, 403, 404, 405, 409, 410, 412, 413, 415, 422, 423, 428, 429, 451})
 """Statuses with which a service itself says that it did not do what was asked (RFC 9110, 15.5; RFC 6585). A time-out
 on the way (408), a redirect and whatever else there is leave that open."""
-_LONGEST_WAIT_S = 366 * 86_400.0
+LONGEST_WAIT_S = 366 * 86_400.0
+"""What asks for longer asks for this."""
 
 
 def result_of(call: str, status: int, media_type: str, body: bytes) -> dict[str, Json]:
@@ -71,13 +72,13 @@ def retry_after_s(header: str | None) -> float | None:
         return None
     number = header.strip()
     if number.isascii() and number.isdigit():
-        return min(float(number), _LONGEST_WAIT_S)
+        return min(float(number), LONGEST_WAIT_S)
     try:
         moment = parsedate_to_datetime(header)
     except (ValueError, TypeError, OverflowError):
         return None
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return min(max(0.0, (moment - datetime.now(UTC)).total_seconds()), _LONGEST_WAIT_S)
+    return min(max(0.0, (moment - datetime.now(UTC)).total_seconds()), LONGEST_WAIT_S)
 
 
 def _shown(body: bytes) -> str:

@@ -22,6 +22,8 @@ from runtime.model.requests import Built, build
 CHARS_PER_TOKEN = 3
 """Where an endpoint does not tell what an answer took, so many characters are reckoned as a token: few, so that a
 budget is reached too early rather than too late."""
+MOST_TOLD = 1_000_000_000
+"""Tokens of one answer or request that an endpoint is believed: no model takes that many."""
 _log = logging.getLogger(__name__)
 
 
@@ -135,12 +137,13 @@ class ModelClient:
     def _usage(self, name: str, request: ModelRequest, raw: Raw) -> tuple[Usage, bool]:
         """Return what the answer took, and whether that is reckoned because the endpoint does not tell."""
         told = raw.usage or {}
-        taken_in, taken_out = _count(told.get("prompt_tokens")), _count(told.get("completion_tokens"))
+        said = len(raw.content) + len(raw.reasoning) + sum(len(call.arguments) for call in raw.calls)
+        taken_in = _count(told.get("prompt_tokens"), least=1)
+        taken_out = _count(told.get("completion_tokens"), least=min(said, 1))
         estimated = taken_in is None or taken_out is None
         if taken_in is None:
             taken_in = -(-_size_of(request) // CHARS_PER_TOKEN)
         if taken_out is None:
-            said = len(raw.content) + len(raw.reasoning) + sum(len(call.arguments) for call in raw.calls)
             taken_out = -(-said // CHARS_PER_TOKEN)
         return usage_of(taken_in, taken_out, self._terms.prices.get(name)), estimated
 
@@ -176,5 +179,8 @@ def _bytes_in(value: Any) -> int:
     return len(str(value))
 
 
-def _count(told: object) -> int | None:
-    return told if isinstance(told, int) and not isinstance(told, bool) and told >= 0 else None
+def _count(told: object, *, least: int) -> int | None:
+    """Return how many tokens the endpoint says it were; None where that is no number, or none that can be."""
+    if not isinstance(told, int) or isinstance(told, bool):
+        return None
+    return told if least <= told <= MOST_TOLD else None

@@ -7,13 +7,14 @@ an endpoint leaves out or adds can fail in a place that expects an object of the
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import AsyncIterator, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from runtime.addresses import shown
+from runtime.capabilities.http_answer import LONGEST_WAIT_S, retry_after_s
 from runtime.errors import NetworkFault, SiliconError
 from runtime.model.errors import ModelAccessRefused, ModelRefused, ModelStalled
 
@@ -99,12 +100,12 @@ class Endpoint:
     @property
     def where(self) -> str:
         """The endpoint, for people."""
-        return f"The model endpoint {self.base_url or 'of OpenAI'}"
+        return f"The model endpoint {shown(self.base_url) or 'of OpenAI'}"
 
     def _open(self) -> AsyncOpenAI:
         if self._client is None:
             import httpx2
-            from openai import AsyncOpenAI
+            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
             key = self._key.get_secret_value() if self._key is not None else NO_KEY
             self._client = AsyncOpenAI(
@@ -112,6 +113,7 @@ class Endpoint:
                 base_url=self.base_url or None,
                 max_retries=0,  # the engine tries again, with each fault in the ledger
                 timeout=httpx2.Timeout(self._stalled_s, connect=min(CONNECT_S, self._stalled_s)),
+                http_client=DefaultAsyncHttpxClient(follow_redirects=False),  # what is asked goes nowhere else
             )
         return self._client
 
@@ -161,6 +163,13 @@ def _ours(endpoint: Endpoint, model: str, error: Exception) -> SiliconError | No
 def _of_status(endpoint: Endpoint, model: str, error: APIStatusError) -> SiliconError:
     status, said = error.status_code, _said(error)
     facts: dict[str, Any] = {"model": model, "status": status}
+    if 300 <= status < 400:
+        elsewhere = shown(error.response.headers.get("location", ""))[:_TOLD] or "another address"
+        return ModelRefused(
+            f"{endpoint.where} sends on to {elsewhere} ({status}). Only the address that is set is asked. If the "
+            "endpoint moved, change OPENAI_BASE_URL or model.base_url.",
+            **facts,
+        )
     if status in _BUSY or status >= 500:
         wait_s = _retry_after_s(error.response.headers)
         if wait_s is not None:
@@ -188,24 +197,21 @@ def _said(error: APIStatusError) -> str:
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float | None:
-    """Return how long it asks to wait: seconds or a date (RFC 9110, 10.2.3), or milliseconds as OpenAI adds them."""
-    if (exact := _number(headers.get("retry-after-ms"))) is not None:
-        return exact / 1_000
+    """Return how long it asks to wait: seconds or a date, or milliseconds as OpenAI adds them."""
+    exact = _number(headers.get("retry-after-ms"))
+    if exact is not None:
+        return min(exact / 1_000, LONGEST_WAIT_S)
     told = headers.get("retry-after")
-    if told is None or (seconds := _number(told)) is not None:
-        return None if told is None else seconds
-    try:
-        moment = parsedate_to_datetime(told)
-    except ValueError:
-        return None
-    return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
+    seconds = _number(told)
+    return retry_after_s(told) if seconds is None else min(seconds, LONGEST_WAIT_S)
 
 
 def _number(text: str | None) -> float | None:
     try:
-        return None if text is None else max(0.0, float(text))
+        number = math.nan if text is None else float(text)
     except ValueError:
         return None
+    return max(0.0, number) if math.isfinite(number) else None
 
 
 def _was_connecting(error: BaseException) -> bool:

@@ -179,6 +179,8 @@ def _with_secrets(settings: Settings, values: Given) -> Settings:
         for number, part in enumerate(secrets_in(getattr(settings, group).url)):
             settings._secrets[f"{group}.url part {number}"] = SecretStr(part)
     settings = _with_endpoint(settings)
+    for number, part in enumerate(secrets_in(settings.model.base_url)):
+        settings._secrets[f"model.base_url part {number}"] = SecretStr(part)
     key = os.environ.get("OPENAI_API_KEY", "")
     if settings.model.api_key_file:
         key = _read_secret("model.api_key_file", settings.model.api_key_file)

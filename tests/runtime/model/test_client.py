@@ -130,6 +130,18 @@ async def test_what_an_endpoint_does_not_tell_is_reckoned(client: Make) -> None:
     assert answer.facts["usage_estimated"] is True
 
 
+@pytest.mark.parametrize(("tokens_in", "tokens_out"), [(0, 0), (10**30, 10**30), (-1, True)])
+async def test_what_cannot_be_is_not_believed(client: Make, tokens_in: int, tokens_out: int) -> None:
+    with _running(obliging()) as server:
+        asking = client(server, stream=False)
+        await asking.ask(asks())
+        server.plays(message(content="Hello.", usage={"prompt_tokens": tokens_in, "completion_tokens": tokens_out}))
+        answer = await asking.ask(asks())
+    assert 20 < answer.usage.tokens_in < 1_000
+    assert answer.usage.tokens_out == 2
+    assert answer.facts["usage_estimated"] is True
+
+
 async def test_the_most_that_an_answer_takes_is_never_less_than_what_it_takes(
     client: Make, server: OpenAIServer
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from runtime.capabilities.http_answer import LONGEST_WAIT_S
 from runtime.errors import NetworkFault, SiliconError
 from runtime.model.endpoint import Endpoint
 from runtime.model.errors import ModelAccessRefused, ModelRefused, ModelStalled
@@ -169,3 +170,26 @@ async def test_embeddings_come_in_the_order_of_the_texts(endpoint: Endpoint, ope
     vectors = await endpoint.embed("m", ["one", "two", "three"])
     assert len(vectors) == 3
     assert len({len(vector) for vector in vectors}) == 1
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+async def test_what_is_asked_goes_nowhere_else(endpoint: Endpoint, openai_server: OpenAIServer, stream: bool) -> None:
+    openai_server.plays(sends("", status=307, Location=f"{openai_server.base_url}/chat/completions"), says("never"))
+    error = await failure(endpoint, stream=stream)
+    assert isinstance(error, ModelRefused)
+    assert "change OPENAI_BASE_URL" in error.message
+    assert openai_server.count() == 1
+
+
+@pytest.mark.parametrize("told", ["inf", "1e300", "9" * 400, "Fri, 31 Dec 9999 23:59:59 -2359"])
+async def test_a_wait_beyond_all_time_is_still_a_passing_fault(
+    endpoint: Endpoint, openai_server: OpenAIServer, told: str
+) -> None:
+    openai_server.plays(too_many(told))
+    error = await failure(endpoint)
+    assert isinstance(error, NetworkFault)
+    assert float(str(error.problem().facts.get("retry_after_s", 0))) <= LONGEST_WAIT_S
+
+
+async def test_a_password_in_the_address_is_told_to_nobody() -> None:
+    assert "canary" not in Endpoint("http://ann:canary-4711@models.test/v1", None, stalled_s=1).where

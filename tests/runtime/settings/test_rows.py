@@ -34,6 +34,14 @@ def test_a_password_in_an_address_is_blotted_out(tmp_path: Path) -> None:
     assert next(row for row in shown if row.name == "ledger.url").value == "mysql+pymysql://root:[redacted]@db/silicon"
 
 
+def test_a_password_in_the_address_of_models_is_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://ann:hunter22@models.test/v1")
+    settings = load({"home": tmp_path})
+
+    assert "hunter22" in [secret.get_secret_value() for secret in settings.secrets()]
+    assert "hunter22" not in repr(rows(settings))
+
+
 @pytest.mark.parametrize("name", ["ledger.url", "bus.url"])
 def test_no_part_of_a_password_that_runs_into_the_host_is_told(tmp_path: Path, name: str) -> None:
     settings = load({"home": tmp_path, name: "mysql://me:S3cr@et/PW@db/silicon"})
