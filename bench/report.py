@@ -215,7 +215,12 @@ def react(found: Mapping[str, Any]) -> str:
     for way, told in (("stream", "in parts"), ("whole", "at once")):
         taken = loop[way]
         rows += [
-            (f"a request of {loop['calls']} calls, answered {told}: the bare client, ms", taken["bare_ms"], "", ""),
+            (
+                f"a request of a step of {loop['calls']} calls, answered {told}: the bare client, ms",
+                taken["bare_ms"],
+                "",
+                "",
+            ),
             (f"answered {told}: added, ms", *asked(taken["added_ms"], 1)),
             (f"answered {told}: added, durable on {loop['on']}, ms", *asked(taken["added_durable_ms"], 2)),
         ]
