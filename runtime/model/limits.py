@@ -90,8 +90,16 @@ if tonumber(ARGV[3]) > 0 then
 end
 return 1
 """
-"""Takes one place of so many, atomically and by the clock of Redis. A place of a process that died is free again after
+"""Takes one place of so many, atomically and by the clock of Redis. A place that nobody holds on to is free again after
 `held_s`; both keys vanish by themselves."""
+
+_KEEP = """
+local now = redis.call('TIME')
+local till = now[1] * 1000 + math.floor(now[2] / 1000) + ARGV[1]
+for place = 2, #ARGV do redis.call('ZADD', KEYS[1], 'XX', till, ARGV[place]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[1] * 2)
+"""
+"""Holds on to places that are taken; one that was given back meanwhile stays free."""
 
 
 class RedisLimiter:
@@ -103,12 +111,15 @@ class RedisLimiter:
 
         Args:
             name: tells what the limit is for, one organisation of one ledger; asked once.
-            held_s: after how long a place is free although nobody gave it back.
+            held_s: after how long the place of a process that died is free; one that lives holds on to its own.
         """
         self._redis = redis
         self._name = name
         self._keys: tuple[str, ...] = ()
         self._limits = [str(at_once), str(per_minute), str(round(held_s * 1_000))]
+        self._held_s = held_s
+        self._held: set[str] = set()
+        self._keeper: asyncio.Task[None] | None = None
         self._alone = LocalLimiter(at_once, per_minute=per_minute)
         self._sleep = sleep
         self._away = False
@@ -122,12 +133,19 @@ class RedisLimiter:
         except BaseException:
             await self._alone.release(taken)
             raise
+        self._held.add(taken)
+        if self._keeper is None:
+            self._keeper = asyncio.create_task(self._hold_on())
         return taken
 
     async def release(self, taken: str) -> None:
         """Give the room back; see the port."""
         from redis.exceptions import RedisError
 
+        self._held.discard(taken)
+        if not self._held and self._keeper is not None:
+            self._keeper.cancel()
+            self._keeper = None
         await self._alone.release(taken)
         if not self._keys:
             return
@@ -149,6 +167,17 @@ class RedisLimiter:
             return True
         self._away = False
         return bool(took)
+
+    async def _hold_on(self) -> None:
+        """Hold on to the places of this process as long as it has any."""
+        from redis.exceptions import RedisError
+
+        while True:
+            await self._sleep(self._held_s / 3)
+            try:
+                await self._redis.eval(_KEEP, 1, self._keys[0], self._limits[2], *self._held)
+            except (RedisError, OSError) as error:
+                self._tell(error)
 
     def _tell(self, error: Exception) -> None:
         if not self._away:

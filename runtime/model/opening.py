@@ -80,9 +80,9 @@ class Models:
             return f"{await ledger_id(self._ledger)}:{organisation}"
 
         return RedisLimiter(
-            self._redis, name, settings.at_once, per_minute=settings.per_minute, held_s=_LONGEST_S
+            self._redis, name, settings.at_once, per_minute=settings.per_minute, held_s=_HELD_S
         )  # fmt: skip
 
 
-_LONGEST_S = 900.0
-"""After so long a request counts as over although nobody said so: its process died."""
+_HELD_S = 30.0
+"""After so long the requests of a process that died count as over."""

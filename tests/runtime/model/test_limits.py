@@ -17,6 +17,13 @@ __all__ = ["redis_server"]
 pytestmark = pytest.mark.anyio
 
 
+KEY = "silicon:ledger:org:models"
+
+
+async def name() -> str:
+    return "ledger:org"
+
+
 class Crowd:
     """Requests that stay as long as the test wants, and how many there were at once."""
 
@@ -97,9 +104,6 @@ async def shared(redis_server: Redis) -> AsyncIterator[Callable[..., RedisLimite
     """Return what makes the limiter of one more process on the same Redis."""
     async with AsyncExitStack() as clients:
 
-        async def name() -> str:
-            return "ledger:org"
-
         def make(at_once: int, *, held_s: float = 60) -> RedisLimiter:
             client = redis_client(redis_server.url)
             clients.push_async_callback(client.aclose)
@@ -119,11 +123,33 @@ async def test_processes_share_one_limit(shared: Callable[..., RedisLimiter]) ->
     assert (crowd.most, crowd.done) == (2, 9)
 
 
-async def test_the_place_of_a_process_that_died_is_free_again(shared: Callable[..., RedisLimiter]) -> None:
-    dead, alive = shared(1, held_s=0.2), shared(1, held_s=0.2)
-    await dead.acquire()
+async def test_the_place_of_a_process_that_died_is_free_again(
+    shared: Callable[..., RedisLimiter], redis_server: Redis
+) -> None:
+    async def begin_and_die() -> None:
+        client = redis_client(redis_server.url)
+        await RedisLimiter(client, name, 1, held_s=0.2).acquire()
+        await client.aclose()
+
+    await asyncio.to_thread(asyncio.run, begin_and_die())
     async with asyncio.timeout(10):
-        await alive.acquire()
+        await shared(1, held_s=0.2).acquire()
+
+
+async def test_a_process_that_lives_holds_on_to_its_places(
+    shared: Callable[..., RedisLimiter], redis_server: Redis
+) -> None:
+    limiter, client = shared(2, held_s=0.3), redis_client(redis_server.url)
+    taken = [await limiter.acquire(), await limiter.acquire()]
+    await limiter.release(taken[1])
+    first = till = await client.zscore(KEY, taken[0])
+    async with asyncio.timeout(10):
+        while till == first:
+            till = await client.zscore(KEY, taken[0])
+    assert till > first
+    assert await client.zscore(KEY, taken[1]) is None
+    await limiter.release(taken[0])
+    await client.aclose()
 
 
 async def test_without_redis_each_process_keeps_the_limit_by_itself(
