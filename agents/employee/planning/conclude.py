@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import islice
 
 from contracts import Json, Parameter, Tier, ValueType
 from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, Waiting
@@ -12,10 +14,10 @@ from runtime.errors import InvalidArguments
 
 CONCLUDE = "state_result"
 REACHED = ("yes", "partly", "no")
-_NUMBER = re.compile(r"\d[\d,_' \u202f\u00a0]*(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+")
+_NUMBER = re.compile(r"\d[\d,_' \u202f\u00a0]*(?:\.\d+)?(?:[eE][+-]?\d{1,3}(?!\d))?|\.\d+")
 _GROUPS = re.compile(r"[,_' \u202f\u00a0](?=\d{3}(?!\d))")
-_TOLD = 5
-"""Numbers that are named when they do not stand in the result."""
+_TOLD, _LONG = 5, 40
+"""Numbers that are named when they do not stand in the result, and digits of each."""
 _UP_TO = 10
 """Whole numbers up to this may be said freely: people count sentences, options and reasons with them."""
 
@@ -50,10 +52,11 @@ class StateResult:
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult | Waiting:
         """Return the conclusion; raise NumberInvented with the numbers that stand nowhere."""
         text = str(arguments["text"])
-        known = {*numbers_in(arguments.get("result")), *numbers_in(context.order.objective)}
-        invented = [said for said in _said_in(text) if not any(_is(said, each) for each in known)]
+        known = _sayable((*numbers_in(arguments.get("result")), *numbers_in(context.order.objective)))
+        invented = list(islice((said for said in dict.fromkeys(_said_in(text)) if not _is_in(said, known)), _TOLD))
         if invented:
-            named = ", ".join(dict.fromkeys(invented[:_TOLD]))
+            invented = [said if len(said) <= _LONG else f"{said[:_LONG]}…" for said in invented]
+            named = ", ".join(invented)
             raise NumberInvented(
                 f"The result does not hold {named}. Say only numbers that stand in it, or none.",
                 numbers=list[Json](invented), happened="no",
@@ -88,10 +91,15 @@ def _read(said: str) -> Decimal:
     return Decimal(said)
 
 
-def _is(said: str, number: Decimal) -> bool:
-    """Whether what is said is the number, cut to the digits that were said, or its percentage."""
-    if not number.is_finite():
-        return False
+def _sayable(numbers: Iterable[Decimal]) -> Sequence[Decimal]:
+    """Return what may be said of these numbers, itself and as per cent, in order: a result may hold very many."""
+    finite = [number.copy_abs() for number in numbers if number.is_finite()]  # `abs` would round
+    return sorted({*finite, *(number * 100 for number in finite)})
+
+
+def _is_in(said: str, known: Sequence[Decimal]) -> bool:
+    """Whether what is said is one of the numbers, cut to the digits that were said: one of its two neighbours is."""
     digits = len(said.partition(".")[2]) if "e" not in said.lower() else 12
-    step = Decimal(1).scaleb(-digits)
-    return any(abs(abs(each) - _read(said)) < step for each in (number, number * 100))
+    step, number = Decimal(1).scaleb(-digits), _read(said)
+    at = bisect(known, number)
+    return any(abs(each - number) < step for each in known[max(at - 1, 0) : at + 1])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,9 +18,11 @@ RESULT: Json = {
     "late": -3.25, "none": None, "yes": True,
 }  # fmt: skip
 
+CONTEXT = CallContext(order=order(), step="conclude", key="k", attempt=1, now=KNOWN_AT)
+
 
 async def said(text: str, result: Json = RESULT, goal: str = "Explain 4711") -> bool:
-    context = CallContext(order=order(objective=goal), step="conclude", key="k", attempt=1, now=KNOWN_AT)
+    context = replace(CONTEXT, order=order(objective=goal))
     try:
         given = await StateResult().call({"text": text, "reached": "yes", "result": result}, context)
     except NumberInvented:
@@ -57,6 +60,21 @@ async def test_a_number_that_stands_nowhere_is_refused(text: str) -> None:
 async def test_a_result_of_nothing_holds_no_number() -> None:
     assert await said("Nothing came of it.", None)
     assert not await said("It was 17 %.", None)
+
+
+@pytest.mark.parametrize("odd", ["1e99999999999999999999", "7E-99999999999999999999", "9" * 50_000], ids=len)
+async def test_numbers_beyond_reckoning_are_numbers_like_others(odd: str) -> None:
+    assert not await said(f"It was {odd}.")
+    assert await said("It was 17.", [odd, 17])
+    assert await said(f"It was {odd}.", {"text": odd})
+
+
+async def test_of_very_many_invented_numbers_a_few_are_named() -> None:
+    text = " ".join(f"{number};" for number in range(10**6, 10**6 + 2_000))
+    with pytest.raises(NumberInvented) as refused:
+        await StateResult().call({"text": text, "reached": "yes", "result": list(range(20_000))}, CONTEXT)
+    assert "1000004" in refused.value.message
+    assert len(refused.value.message) < 300
 
 
 @given(st.integers(11, 10**9) | st.floats(11, 10**6).map(lambda number: round(number, 3)))
