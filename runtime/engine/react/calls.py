@@ -22,7 +22,7 @@ from runtime.engine.parallel import settle_all
 from runtime.engine.pause import Pause
 from runtime.engine.plausible import suspicions
 from runtime.engine.questions import answer_to, new_question, question_append
-from runtime.engine.react.control import CONTROL, Say, is_ending, read_control
+from runtime.engine.react.control import CONTROL, Say, is_ending, read_control, require_readable
 from runtime.engine.react.messages import beginning_of
 from runtime.engine.react.references import put_back_in
 from runtime.engine.react.repeated import stop_repeated, twin_of
@@ -172,6 +172,7 @@ async def _ask_person(talk: Talk, call: Call) -> Pause | None:
     said = read_control(call, talk.step.gives)
     assert said.say is Say.NEED_INPUT  # one that ends the step is judged after the calls of its answer
     if not call.waiting:
+        require_readable(said)
         question = new_question(talk.run, talk.step, text=said.words, choices=said.choices)
         return Pause((question.question_id,), appends=[question_append(talk.run, question)])
     answer = await answer_to(talk.run, call)

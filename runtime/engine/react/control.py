@@ -50,6 +50,8 @@ class Control:
     """Of `need_input`: the answers allowed; empty allows any."""
 
 
+_LONGEST, _LONGEST_CHOICE, _MOST_CHOICES = 2_000, 200, 20
+"""Characters of a question and of a choice, and choices, that a person is shown."""
 _WORDS = {Say.BLOCKED: "reason", Say.NEED_INPUT: "question", Say.REPLAN: "why"}
 
 
@@ -79,7 +81,19 @@ def read_control(call: Call, gives: Mapping[str, Json]) -> Control:
     if say is Say.DONE and output is None and gives:
         raise InvalidArguments(f"{CONTROL} with done needs `output` with: {', '.join(gives)}.", happened="no")
     choices = call.arguments.get("choices")
-    return Control(say, output, words, tuple(map(str, choices)) if isinstance(choices, list) else ())
+    told = (str(choice).strip() for choice in choices) if isinstance(choices, list) else ()
+    return Control(say, output, words, tuple(dict.fromkeys(filter(None, told))))
+
+
+def require_readable(said: Control) -> None:
+    """Return for a question that a person can read and answer; raise InvalidArguments for one that is too long."""
+    longest = max(map(len, said.choices), default=0)
+    if len(said.words) > _LONGEST or len(said.choices) > _MOST_CHOICES or longest > _LONGEST_CHOICE:
+        raise InvalidArguments(
+            f"The question is too long for a person. Ask in {_LONGEST:,} characters at most, with {_MOST_CHOICES} "
+            f"choices of {_LONGEST_CHOICE} characters at most.",
+            happened="no",
+        )
 
 
 def ending(turn: Turn) -> Call | None:

@@ -177,6 +177,29 @@ async def test_a_question_of_the_model_goes_to_a_person_and_its_answer_comes_bac
     assert (await world.kinds(order)).count("step.waiting") == 1
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [{"question": "?" * 3_000}, {"choices": [f"{n}" for n in range(50)]}, {"choices": ["x" * 300]}],
+    ids=["long", "many-choices", "long-choice"],
+)
+async def test_a_question_that_nobody_could_read_goes_back_to_the_model(
+    sqlite_store: SqlStore, clock: HandClock, odd: dict[str, Any]
+) -> None:
+    world = a_world(sqlite_store, clock, control("need_input", **{"question": "Which day?", **odd}), done(n=1))
+    report = await world.run(world.order(THINK))
+    assert report.state is OrderState.DONE
+    assert "too long for a person" in model_of(world).told[0]["content"]
+
+
+async def test_choices_that_are_blank_or_stand_twice_are_left_out(sqlite_store: SqlStore, clock: HandClock) -> None:
+    odd = control("need_input", question="Which day?", choices=["", " ", "Friday", "Friday ", "Monday"])
+    world = a_world(sqlite_store, clock, odd, done(n=1))
+    (asked,) = (await world.run(world.order(THINK))).waiting_for
+    (event,) = await sqlite_store.ledger.read(asked)
+    data: Any = event.data
+    assert data["question"]["choices"] == ["Friday", "Monday"]
+
+
 async def test_a_tool_that_there_is_not_and_arguments_that_do_not_fit_go_back_twice_at_most(
     sqlite_store: SqlStore, clock: HandClock
 ) -> None:
