@@ -94,8 +94,9 @@ class ModelClient:
         async with room_in(self._limiter):
             answer, profile = await self._answered(name, request, profile)
             if answer.ending is Ending.BROKEN_OFF and profile.streams and "error" not in answer.facts:
-                profile = profile.without("streams", "stream_usage")
+                profile, lost = profile.without("streams", "stream_usage"), answer.usage
                 answer, profile = await self._answered(name, request, profile)
+                answer = replace(answer, usage=lost + answer.usage)  # both were paid for
                 if answer.ending is not Ending.BROKEN_OFF:  # it is how this endpoint ends every stream
                     await self._profiles.learn(name, profile)
         if answer.ending is Ending.BROKEN_OFF:
