@@ -8,6 +8,7 @@ from agents.cognition.advise.options import DENIES, DENY, ActionTemplate, Option
 from agents.organisation.declared import nearest
 from agents.organisation.draft import Draft, Read, SkillDraft
 from agents.organisation.fault import Fault
+from agents.organisation.hints import capability_hint
 from agents.organisation.tree import Tree
 from agents.organisation.yaml_source import Path, texts
 from contracts import Effect, Step, ValueType
@@ -119,7 +120,7 @@ def _action_faults(
         if not faults and path[-2] == "do":
             yield from _rule_faults(draft, read, spec, action, path)
     elif action.use.partition(".")[0] not in draft.unread:
-        hint = nearest(action.use, draft.specs)
+        hint = capability_hint(draft, action.use)
         yield read.fault((*path, "use"), f"There is no capability `{action.use}`.", hint)
     if draft.org is None:
         return

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from agents.organisation.declared import nearest
 from agents.organisation.draft import Draft, Read
 from agents.organisation.fault import Fault
+from agents.organisation.hints import capability_hint
 from agents.organisation.org_file import ApprovalEntry, EmployeeEntry, OrgFile
 from agents.organisation.yaml_source import Path
 from agents.skills.reach import Reach
@@ -48,7 +49,7 @@ def _employee_faults(draft: Draft, org: Read[OrgFile], tree_depth: int) -> Itera
                 yield org.fault((*path, "skills", number), f"There is no skill `{name}`.", nearest(name, draft.skills))
         for number, name in enumerate(entry.can):
             if name not in draft.specs and name.partition(".")[0] not in draft.unread:
-                hint = nearest(name, {*draft.specs, *draft.packs})
+                hint = capability_hint(draft, name, draft.packs)
                 yield org.fault((*path, "can", number), f"There is no capability `{name}`.", hint)
         yield from _core_faults(draft, org, entry, path)
         if entry.workspace is not None:

@@ -10,6 +10,7 @@ from agents.organisation.check_options import options_faults
 from agents.organisation.declared import nearest
 from agents.organisation.draft import Draft, Read, SkillDraft
 from agents.organisation.fault import Fault
+from agents.organisation.hints import capability_hint
 from agents.organisation.org_file import EmployeeEntry
 from agents.organisation.tree import Tree
 from agents.organisation.yaml_source import Path
@@ -72,7 +73,9 @@ def _plan_faults(
         merging=[key for key, entry in draft.org.value.blackboard.items() if entry.merges] if draft.org else (),
     ):
         if fault.missing not in unread and fault.missing.partition(".")[0] not in draft.unread:
-            yield plan.fault(fault.path, fault.message, fault.hint)
+            dotted = "." in fault.missing  # which no name of a skill is
+            hint = capability_hint(draft, fault.missing) if dotted else fault.hint
+            yield plan.fault(fault.path, fault.message, hint)
     budget = draft.org.value.budget.budget() if draft.org else Budget()
     plans = {name: other.plan.value if other.plan else None for name, other in draft.skills.items()}
     for fault in share_faults(plan.value, budget=budget, plans=plans):
