@@ -8,14 +8,16 @@ from console.views import Examined, Health
 from runtime.addresses import shown
 from runtime.errors import SiliconError
 from runtime.model.endpoint import Endpoint
+from runtime.model.errors import ModelStalled
 from runtime.model.naming import names_in
 from runtime.model.probing import probe
 from runtime.model.profile import Calling, Profile
 from runtime.model.profiles import Profiles
 from runtime.settings.load import Settings
 
-PROBE_S = 20.0
-"""How long a person who looks waits for a byte; work waits `model.stalled_s`."""
+PROBE_S = 60.0
+"""How long a person who looks waits for one answer; work waits `model.stalled_s`. Whole answers of up to 256 tokens
+are asked for, which a small model on a busy machine of two cores takes 20 s for."""
 _TOOLS: Mapping[Calling, str] = {
     Calling.NATIVE: "calls tools",
     Calling.SCHEMA: "does not call tools; they are offered as a schema that its answers follow",
@@ -35,7 +37,7 @@ async def models_of(
     names = names_in(settings.model, named)
     if not names.get("reason"):
         what = "none configured; declared plans run, a react step fails with MODEL_REQUIRED"
-        mend = "Set SILICON_MODEL__REASON, SILICON_MODEL__BASE_URL and OPENAI_API_KEY to use one."
+        mend = "Set SILICON_MODEL__REASON, OPENAI_BASE_URL and OPENAI_API_KEY to use one."
         return [Examined("model", Health.NOTE, what, mend)]
     stalled_s = min(PROBE_S, settings.model.stalled_s)
     endpoint = Endpoint(settings.model.base_url, settings.model_key(), stalled_s=stalled_s)
@@ -59,7 +61,7 @@ async def _examined(endpoint: Endpoint, name: str, roles: list[str], profiles: P
         if profiles is not None:
             await profiles.find_anew(name, profile)
     except SiliconError as error:
-        return Examined(title, Health.BROKEN, error.message, _mend(endpoint))
+        return Examined(title, Health.BROKEN, error.message, _mend(endpoint, error))
     lacking = list(_lacking(profile))
     what = f"{', '.join(roles)}; {shown(endpoint.base_url) or 'OpenAI'} answers and {_TOOLS[profile.calling]}"
     health = Health.NOTE if profile.calling is Calling.TEXT else Health.GOOD
@@ -89,10 +91,13 @@ async def _embedding(endpoint: Endpoint, name: str | None) -> list[Examined]:
     try:
         (vector,) = await endpoint.embed(name, ["hello"])
     except SiliconError as error:
-        return [Examined(f"model {name}", Health.BROKEN, error.message, _mend(endpoint))]
+        return [Examined(f"model {name}", Health.BROKEN, error.message, _mend(endpoint, error))]
     return [Examined(f"model {name}", Health.GOOD, f"embed; vectors of {len(vector)} numbers")]
 
 
-def _mend(endpoint: Endpoint) -> str:
-    where = "" if endpoint.base_url else " It is the one of OpenAI, because SILICON_MODEL__BASE_URL is not set."
-    return f"Look at SILICON_MODEL__BASE_URL, SILICON_MODEL__REASON and OPENAI_API_KEY.{where}"
+def _mend(endpoint: Endpoint, error: SiliconError) -> str:
+    if isinstance(error, ModelStalled):
+        waited = f"{error.facts['stalled_s']:g} s"
+        return f"It may be busy or slow: ask again. This command waits {waited} at most, work waits model.stalled_s."
+    where = "" if endpoint.base_url else " It is the one of OpenAI, because OPENAI_BASE_URL is not set."
+    return f"Look at OPENAI_BASE_URL (or SILICON_MODEL__BASE_URL), SILICON_MODEL__REASON and OPENAI_API_KEY.{where}"

@@ -12,7 +12,9 @@ from console.views import Examined, Health
 from runtime.ledger.store import SqlStore
 from runtime.model.profiles import Profiles
 from runtime.settings.load import Settings, load
+from tests.fakes.model import says
 from tests.fakes.openai_server.asked import Quirks
+from tests.fakes.openai_server.script import stalls
 from tests.fakes.openai_server.server import MODEL, OpenAIServer, obliging
 from tests.stores import clock, sqlite_store
 
@@ -63,7 +65,16 @@ async def test_one_that_follows_neither_tools_nor_schemas_is_a_note(tmp_path: Pa
 async def test_an_endpoint_that_is_not_there_is_broken_and_says_what_to_look_at(tmp_path: Path) -> None:
     (found,) = await models_of(settings_for(tmp_path, "http://127.0.0.1:9/v1"), {}, None)
     assert found.health is Health.BROKEN
-    assert "SILICON_MODEL__BASE_URL" in found.mend
+    assert "OPENAI_BASE_URL" in found.mend
+
+
+async def test_one_that_does_not_answer_in_time_may_be_busy_and_is_not_a_wrong_setting(tmp_path: Path) -> None:
+    server = OpenAIServer()
+    server.plays(stalls(says("Hello."), after=0))
+    (found,) = await examined(tmp_path, server, **{"model.stalled_s": 1})
+    assert found.health is Health.BROKEN
+    assert "waits 1 s at most" in found.mend
+    assert "OPENAI_API_KEY" not in found.mend
 
 
 async def test_a_wrong_key_is_told_without_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
