@@ -67,7 +67,7 @@ def plan_of(steps: Json) -> PlanDefinition:
             made.append(Step.model_validate({name: given[name] for name in _FIELDS if given.get(name) is not None}))
         except ValidationError as error:
             name = given.get("id") or f"number {number}"
-            faults += [f"step {name}: it {in_plain_words(each)}." for each in error.errors(include_url=False)]
+            faults += [_in_words(name, dict(each)) for each in error.errors(include_url=False)]
     if faults:
         raise _faulty(faults)
     try:
@@ -144,6 +144,12 @@ def _who_faults(step: Step, staff: Staff, below: Node) -> Iterator[str]:
         yield f"step {step.id}: neither {step.by} nor anybody below has the skill {step.skill}. Say `by: {having[0]}`."
     if len(able) > 1:
         yield f"step {step.id}: {' and '.join(able)} both have the skill {step.skill}. Say in `by` which of them."
+
+
+def _in_words(step: object, error: Mapping[str, Any]) -> str:
+    """Return what is wrong with a step, and with which field of it where it is about one."""
+    field = f"`{error['loc'][0]}`" if error["loc"] else "it"
+    return f"step {step}: {field} {in_plain_words(error)}."
 
 
 def _faulty(faults: Sequence[str]) -> ProposalFaulty:

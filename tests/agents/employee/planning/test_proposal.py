@@ -94,3 +94,8 @@ def test_the_schema_names_the_skills_and_employees_that_there_are() -> None:
     assert not fits({"steps": [{"id": "a", "skill": "invented"}]})
     assert not fits({"steps": [{"id": "a", "skill": "explain", "by": "invented"}]})
     assert not fits({"steps": [{"id": f"s{n}", "skill": "explain"} for n in range(MOST_STEPS + 1)]})
+
+
+def test_what_is_no_step_is_told_with_its_field() -> None:
+    with pytest.raises(ProposalFaulty, match=r"step one: `after` must .*\n- step number 2: `id` is missing\."):
+        plan_of([{"id": "one", "after": ["a.b("]}, {"skill": "look"}])
