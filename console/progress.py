@@ -62,6 +62,8 @@ class Progress:
         order = self._orders.get(event.subject)
         if kind == "step" and order is not None:
             return self._step(order, what, event.data, event.time)
+        if event.type == "model.answered" and order is not None:
+            return self._step(order, "dispatched", event.data, event.time)  # its first sign of life
         if event.type == "order.finished" and order is not None:
             return self._finish(order, event.data.get("report"), event.time)
         return self._execution(event)

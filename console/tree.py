@@ -90,7 +90,7 @@ class _Tree:
         branches += [await self._unit(view, step, unit) for unit in repeated]
         node = await self._unit(view, step, whole)
         waits = any(map(self._waits, (whole, *repeated)))
-        state = self._step_state(view, view.state_of(step.id), waits=waits)
+        state = self._step_state(view, _begun(whole, view.state_of(step.id)), waits=waits)
         return StepNode(**{**_fields(node), "state": state, "steps": tuple(branches)})
 
     async def _unit(self, view: OrderView, step: Step, unit: Unit) -> StepNode:
@@ -100,7 +100,7 @@ class _Tree:
         orders = [node for order_id in below if (node := await self.order(order_id)) is not None]
         return StepNode(
             id=step.id,
-            state=self._step_state(view, unit.state, waits=self._waits(unit)),
+            state=self._step_state(view, _begun(unit, unit.state), waits=self._waits(unit)),
             index=unit.index,
             description=in_language(step.description, self._view),
             use=(result.use if result else None) or step.use,
@@ -186,3 +186,9 @@ def _seals(streams: Mapping[str, Sequence[Event]]) -> dict[str, list[str]]:
                 package = EvidencePackage.read(event.data["package"])  # type: ignore[arg-type]
                 found.setdefault(package.order_id, []).append(package.seal)
     return found
+
+
+def _begun(unit: Unit, state: UnitState) -> UnitState:
+    """Return the state; a step whose model has answered is under way, though nothing of it is dispatched."""
+    talks = unit.react is not None and unit.react.number > 0
+    return UnitState.DISPATCHED if state is UnitState.PENDING and talks else state

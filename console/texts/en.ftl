@@ -78,6 +78,7 @@ interrupted-resumable = Stopped. What is finished is kept; go on with: { $comman
 
 progress-begun = This is { $id }.
 progress-accepted = { $employee } starts { $skill }
+progress-answered = answer { $number } of the model
 
 ## Orders that wait for a slot
 

@@ -74,6 +74,7 @@ interrupted-resumable = 已停止。已完成的部分都保留；继续执行�
 
 progress-begun = 本次执行：{ $id }。
 progress-accepted = { $employee } 开始 { $skill }
+progress-answered = 模型的第 { $number } 次回答
 
 ## 等待槽位的任务单
 

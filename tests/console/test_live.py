@@ -100,6 +100,18 @@ def test_plain_lines_say_what_ended() -> None:
     ]
 
 
+def test_each_answer_of_a_model_is_a_sign_of_life_of_its_step() -> None:
+    progress = folded(2)
+    event = fake.events()[1].model_copy(
+        update={"position": 99, "type": "model.answered", "data": {"step": "choose", "index": None, "answer": 2}}
+    )
+
+    assert progress.apply(event)
+    assert progress.root is not None and progress.root.steps["choose"].state is StepState.RUNNING
+    line = line_of(progress, event, say_in("en"))
+    assert line is not None and line.plain == "● operations-head/choose  answer 2 of the model"
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_line_of_a_tree_is_wider_than_the_terminal_and_columns_stand_in_line(width: int, language: str) -> None:

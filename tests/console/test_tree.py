@@ -117,6 +117,19 @@ async def test_nothing_runs_in_an_execution_that_has_failed(
     assert (step.state, step.steps[0].state) == (StepState.FAILED, StepState.DONE)
 
 
+async def test_a_step_whose_model_has_answered_is_not_said_never_to_have_begun(
+    sqlite_store: SqlStore, clock: HandClock, tmp_path: Path
+) -> None:
+    world = World(sqlite_store, clock, Tool("look", lambda a, c: LedgerError("The ledger is odd.")))
+    world.model = ScriptedModel(calls(("look", {"at": 1})))
+    body = Body(world, {"id": "think", "react": "Go.", "tools": ["look"]})
+
+    tree = await shown(sqlite_store, clock, body, tmp_path)
+
+    assert tree.root is not None
+    assert [step.state for step in tree.root.steps] == [StepState.FAILED]
+
+
 async def test_what_a_model_called_is_shown_as_evidence_of_its_step(
     sqlite_store: SqlStore, clock: HandClock, tmp_path: Path
 ) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
@@ -148,17 +149,23 @@ def line_of(progress: Progress, event: Event, say: Say) -> Text | None:
     if event.type == "order.accepted":
         text = say("progress-accepted", employee=order.employee, skill=order.skill or "")
         return Text.assemble(icon("running"), " ", text.rstrip())
+    place = _place(order, event.data)
+    if event.type == "model.answered":
+        text = say("progress-answered", number=event.data["answer"])
+        return Text.assemble(icon("running"), f" {place}  ", text)
     state = {"step.finished": "done", "step.waiting": "waiting", "step.skipped": "skipped"}.get(event.type)
     if event.type == "step.failed":
         state = "failed" if event.data.get("final") else "running"
     if state is None:
         return None
-    place = f"{order.employee}/{event.data.get('step')}"
-    if event.data.get("index") is not None:
-        place += f"[{event.data['index']}]"
     spent = event.data.get("seconds")
     time = f"  {seconds(float(spent))}" if isinstance(spent, int | float) else ""
     return Text.assemble(icon(state), f" {place}  ", word(state, say), (time, "dim"))
+
+
+def _place(order: LiveOrder, data: Mapping[str, Any]) -> str:
+    index = data.get("index")
+    return f"{order.employee}/{data.get('step')}" + (f"[{index}]" if index is not None else "")
 
 
 def _since(start: datetime, now: datetime) -> float:
