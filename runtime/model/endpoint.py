@@ -105,7 +105,9 @@ class Endpoint:
     def _open(self) -> AsyncOpenAI:
         if self._client is None:
             import httpx2
-            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+            from openai import AsyncOpenAI
+
+            from runtime.model.bounded import bounded_client  # it needs the HTTP library to be defined
 
             key = self._key.get_secret_value() if self._key is not None else NO_KEY
             self._client = AsyncOpenAI(
@@ -113,7 +115,7 @@ class Endpoint:
                 base_url=self.base_url or None,
                 max_retries=0,  # the engine tries again, with each fault in the ledger
                 timeout=httpx2.Timeout(self._stalled_s, connect=min(CONNECT_S, self._stalled_s)),
-                http_client=DefaultAsyncHttpxClient(follow_redirects=False),  # what is asked goes nowhere else
+                http_client=bounded_client(),
             )
         return self._client
 

@@ -193,3 +193,14 @@ async def test_a_wait_beyond_all_time_is_still_a_passing_fault(
 
 async def test_a_password_in_the_address_is_told_to_nobody() -> None:
     assert "canary" not in Endpoint("http://ann:canary-4711@models.test/v1", None, stalled_s=1).where
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+async def test_an_answer_without_end_is_not_read_to_its_end(
+    endpoint: Endpoint, openai_server: OpenAIServer, stream: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.model.bounded.bounded_client.__kwdefaults__", {"longest": 10_000})
+    openai_server.plays(streamed(*[b"data: {}" + b" " * 1_000] * 100) if stream else sends(b" " * 100_000))
+    error = await failure(endpoint, stream=stream)
+    assert isinstance(error, NetworkFault)
+    assert "more than 10,000 bytes" in error.message
