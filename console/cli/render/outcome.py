@@ -17,7 +17,7 @@ from console.cli.render.marks import icon, shown_state, word
 from console.cli.render.queued import queued_lines
 from console.cli.words import command_line, in_language, one_line, seconds
 from console.views import ExecutionOutcome
-from contracts import Limit, OrderState
+from contracts import Json, Limit, OrderState
 
 RESULTS, RESULT = 6, 200
 """Fields of the result that are shown, and letters of each."""
@@ -78,10 +78,18 @@ def outcome_lines(outcome: ExecutionOutcome, output: Output) -> Iterator[Rendera
 
 
 def _results(outcome: ExecutionOutcome) -> list[str]:
-    """Return what the plan gives, in lines; lists and objects are left to `silicon show`."""
+    """Return what the plan gives, in lines; objects, and lists of them, are left to `silicon show`."""
     given = outcome.output if isinstance(outcome.output, dict) else {}
-    plain = {name: value for name, value in given.items() if isinstance(value, str | int | float) and value != ""}
-    return [f"{name}: {one_line(str(value), RESULT)}" for name, value in list(plain.items())[:RESULTS]]
+    told = {name: text for name, value in given.items() if (text := _plain(value))}
+    return [f"{name}: {one_line(text, RESULT)}" for name, text in list(told.items())[:RESULTS]]
+
+
+def _plain(value: Json) -> str:
+    """Return a single value, or a list of such, as text; nothing for what is neither."""
+    if isinstance(value, list):
+        single = all(isinstance(each, str | int | float) for each in value)
+        return ", ".join(map(str, value[:RESULT])) if single else ""
+    return str(value) if isinstance(value, str | int | float) else ""
 
 
 def _notes(outcome: ExecutionOutcome, output: Output) -> list[str]:
