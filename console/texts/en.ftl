@@ -131,6 +131,7 @@ outcome-next-failed =
     It keeps the organisation folder it began with; after changing the folder, run the goal anew.
 outcome-next-forbidden = Going on would be refused again. Ask for something that the rule allows, or change the organisation folder and run the goal anew.
 outcome-next-no-node = Once a node that fits is there, go on where it stood: { $command }
+outcome-next-model = An execution keeps the models it was asked for with, here none. Set one, and run the goal anew.
 outcome-next-running = Another process is at work on it. Should it have stopped: { $command }
 
 ## Cards and decisions

@@ -117,6 +117,7 @@ outcome-next-failed =
     它沿用开始时的组织文件夹；改过文件夹后请重新运行。
 outcome-next-forbidden = 继续也会再次被拒绝。请改为规则允许的请求，或修改组织文件夹后重新运行。
 outcome-next-no-node = 有合适的节点后，可从停下的地方继续：{ $command }
+outcome-next-model = 执行始终使用提出目标时的模型，这次没有模型。请设置模型后重新运行该目标。
 outcome-next-running = 另一个进程正在执行。如果它已停止：{ $command }
 
 ## 决策卡与决定

@@ -26,7 +26,11 @@ NOTE = 300
 LABEL = 8
 """Cells of the column of labels."""
 
-_NEXT = {"POLICY_VIOLATED": "outcome-next-forbidden", "NO_NODE_FITS": "outcome-next-no-node"}
+_NEXT = {
+    "POLICY_VIOLATED": "outcome-next-forbidden",
+    "NO_NODE_FITS": "outcome-next-no-node",
+    "MODEL_REQUIRED": "outcome-next-model",
+}
 """What to do next, by the code of an error, where that is not to mend data or a service."""
 
 
