@@ -110,6 +110,11 @@ class Endpoint:
             from runtime.model.bounded import bounded_client  # it needs the HTTP library to be defined
 
             key = self._key.get_secret_value() if self._key is not None else NO_KEY
+            if not (key.isascii() and key.isprintable()):
+                raise ModelAccessRefused(
+                    "The key holds what no request can carry: keys are of plain letters, digits and signs, on one "
+                    "line. Set OPENAI_API_KEY, or model.api_key_file, anew."
+                )
             self._client = AsyncOpenAI(
                 api_key=key,
                 base_url=self.base_url or None,

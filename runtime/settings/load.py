@@ -7,12 +7,13 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from contracts import Json
-from runtime.addresses import secrets_in
+from runtime.addresses import secrets_in, shown
 from runtime.errors import SettingsError
 from runtime.plain_words import in_plain_words
 from runtime.settings.groups import (
@@ -179,9 +180,10 @@ def _with_secrets(settings: Settings, values: Given) -> Settings:
         for number, part in enumerate(secrets_in(getattr(settings, group).url)):
             settings._secrets[f"{group}.url part {number}"] = SecretStr(part)
     settings = _with_endpoint(settings)
+    _require_address(settings.model.base_url)
     for number, part in enumerate(secrets_in(settings.model.base_url)):
         settings._secrets[f"model.base_url part {number}"] = SecretStr(part)
-    key = os.environ.get("OPENAI_API_KEY", "")
+    key = os.environ.get("OPENAI_API_KEY", "").strip()
     if settings.model.api_key_file:
         key = _read_secret("model.api_key_file", settings.model.api_key_file)
     if key:
@@ -197,6 +199,21 @@ def _with_endpoint(settings: Settings) -> Settings:
     filled = settings.model_copy(update={"model": settings.model.model_copy(update={"base_url": url})})
     filled._sources["model.base_url"] = "environment"
     return filled
+
+
+def _require_address(url: str) -> None:
+    """Raise SettingsError for what no request can be sent to."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:  # a port that is none, a bracket that is not closed
+        usable = False
+    if url and not usable:
+        raise SettingsError(
+            f"model.base_url (OPENAI_BASE_URL) is no address of a model endpoint: {shown(url)}. It is one like "
+            "https://host/v1.",
+            setting="model.base_url",
+        )
 
 
 def _with_address(settings: Settings, group: str) -> Settings:

@@ -204,3 +204,11 @@ async def test_an_answer_without_end_is_not_read_to_its_end(
     error = await failure(endpoint, stream=stream)
     assert isinstance(error, NetworkFault)
     assert "more than 10,000 bytes" in error.message
+
+
+@pytest.mark.parametrize("key", ["cl\u00e9-canary-4711", "sk-canary\nsk-4711"])
+async def test_a_key_that_no_request_can_carry_is_told_without_it(key: str) -> None:
+    error = await failure(Endpoint("http://127.0.0.1:1/v1", SecretStr(key), stalled_s=1))
+    assert isinstance(error, ModelAccessRefused)
+    assert "OPENAI_API_KEY" in error.message
+    assert "4711" not in error.message

@@ -167,3 +167,16 @@ def test_home_is_the_nearest_silicon_folder_upward(tmp_path: Path) -> None:
 def test_home_is_here_when_there_is_none_upward_and_nothing_is_created(tmp_path: Path) -> None:
     assert find_home({}, tmp_path) == tmp_path.resolve() / ".silicon"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("url", ["not a url", "ftp://host/v1", "http://", "http://[::1", "http://host:99999/v1"])
+def test_an_address_of_models_that_is_none_is_told_at_once(tmp_path: Path, url: str) -> None:
+    with pytest.raises(SettingsError, match="no address of a model endpoint"):
+        load({"home": tmp_path, "model.base_url": url})
+
+
+def test_a_key_may_end_in_a_line_feed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary-0815\n")
+    key = load({"home": tmp_path}).model_key()
+    assert key is not None
+    assert key.get_secret_value() == "sk-canary-0815"
