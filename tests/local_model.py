@@ -90,7 +90,8 @@ def main() -> None:
     server.port = PORT
     with server:
         print(f"The model answers. In another terminal:\n  export OPENAI_BASE_URL={server.base_url}")
-        print(f"  export OPENAI_API_KEY=none SILICON_MODEL__REASON={NAME}\n  silicon doctor", flush=True)
+        print(f"  export OPENAI_API_KEY=none SILICON_MODEL__REASON={NAME} SILICON_MODEL__MOST_TOKENS=400")
+        print("  silicon doctor", flush=True)
         try:
             while True:
                 time.sleep(3_600)

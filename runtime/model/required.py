@@ -12,7 +12,7 @@ def model_required(step: str) -> ModelRequired:
     """Return the error that says which setting would let the step run."""
     return ModelRequired(
         f"Step {step} lets a model reason, and no model is set. Name one in the setting {SETTING} (environment "
-        f"variable {VARIABLE}), with its endpoint in model.base_url, or give the step a capability instead (use).",
+        f"variable {VARIABLE}), with its endpoint in OPENAI_BASE_URL, or give the step a capability instead (use).",
         step=step,
         setting=SETTING,
         variable=VARIABLE,
