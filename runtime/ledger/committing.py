@@ -99,21 +99,25 @@ class Committer:
                 _log.debug("closing a broken connection failed", exc_info=True)
 
     def _commit(self, jobs: Sequence[Job[Any]], appends: Sequence[Append]) -> Committed:
-        looks = _LOOKS if self._database.flavour.wait_not else 0
-        while looks and self._connection is not None:
-            done = self.carry_out_at_once(jobs, appends)
-            if done is not None:
-                return done
-            looks -= 1
-            time.sleep(_LOOK_S)
         fresh = self._connection is None
         try:
-            return self._attempt(jobs, appends)
+            return self._attempt_soon(jobs, appends)
         except _NotCommitted as failure:
             self.disconnect()
             if fresh or not failure.lost_connection:
                 raise
         return self._attempt(jobs, appends)  # an idle connection that the server closed: once more, on a new one
+
+    def _attempt_soon(self, jobs: Sequence[Job[Any]], appends: Sequence[Append]) -> Committed:
+        looks = _LOOKS if self._database.flavour.wait_not and self._connection is not None else 0
+        for _ in range(looks):
+            try:
+                return self._attempt(jobs, appends, wait=False)
+            except _NotCommitted as failure:
+                if not failure.somebody_writes:
+                    raise
+            time.sleep(_LOOK_S)
+        return self._attempt(jobs, appends)
 
     def _attempt(self, jobs: Sequence[Job[Any]], appends: Sequence[Append], *, wait: bool = True) -> Committed:
         done = Committed()
