@@ -35,10 +35,6 @@ class Desk:
         self.shift = shift
         self._used = used
 
-    def belongs_to(self, execution_id: str, fence: int) -> bool:
-        """Whether it is that of the execution's stretch with this fence, or of an earlier one."""
-        return self.execution_id == execution_id and self.fence <= fence
-
     async def close(self) -> None:
         """Give back what was used."""
         await self._used.aclose()
@@ -83,19 +79,14 @@ class Desks:
         """Return the executions with a step in progress here."""
         return frozenset(desk.execution_id for desk in self._open.values() if desk.run.steps.busy)
 
-    async def leave(self, execution_id: str, fence: int) -> None:
-        """Close the desk of a stretch, and those of earlier ones of its execution."""
+    async def close(self, execution_id: str | None = None) -> None:
+        """Close the desks of one execution, or all."""
         for packed, desk in tuple(self._open.items()):
-            if desk.belongs_to(execution_id, fence):
+            if execution_id in (None, desk.execution_id):
                 del self._open[packed]
                 await desk.close()
-
-    async def close(self) -> None:
-        """Close all desks."""
-        while self._open:
-            _, desk = self._open.popitem()
-            await desk.close()
-        self._vigil.close()
+        if execution_id is None:
+            self._vigil.close()
 
     async def _opened(self, stretch: Stretch) -> Desk:
         take(stretch.environment)

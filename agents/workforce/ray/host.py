@@ -111,12 +111,12 @@ class Host:
         return b""
 
     async def leave(self, message: bytes) -> bytes:
-        """Stop whatever is left of an execution's stretch, or of an earlier one, and forget it."""
+        """Stop whatever is left of an execution's stretch, and forget it."""
         assert self._desks is not None
-        execution_id, fence = pickle.loads(message)  # noqa: S301 - from another process of ours
-        for known in [each for each in self._orders.values() if each.desk.belongs_to(execution_id, fence)]:
+        execution_id = message.decode()
+        for known in [each for each in self._orders.values() if each.desk.execution_id == execution_id]:
             await _stopped(known.task)
-        await self._desks.leave(execution_id, fence)
+        await self._desks.close(execution_id)
         return b""
 
     async def drain(self, message: bytes) -> bytes:

@@ -19,7 +19,7 @@ from agents.workforce.ray.starting import HostsAwaited, started
 from agents.workforce.ray.vigil import Vigil
 from contracts import ExecutionId
 from runtime.errors import SiliconError
-from runtime.ledger.port import Lease, Leases
+from runtime.ledger.port import Leases
 from runtime.settings.groups import RaySettings
 
 _CLOSE_S = 5.0
@@ -61,7 +61,6 @@ class Hosts:
         """Node → when a host is started there again (time of the event loop), and the wait that led to it."""
         self._fault: BaseException | None = None
         """Why the last host that did not start did not."""
-        self._leaving: set[asyncio.Task[None]] = set()
         self._looking = asyncio.Lock()
         self._wake = asyncio.Event()
         self._following: asyncio.Task[None] | None = None
@@ -114,26 +113,14 @@ class Hosts:
             busy |= pickle.loads(answer)  # noqa: S301 - from another process of ours
         return frozenset(busy)
 
-    async def leave(self, stretch: Lease) -> None:
-        """Have all hosts stop what is left of a stretch of an execution, which worked under that lease."""
-        await self._call_all("leave", pickle.dumps((stretch.name, stretch.fence)))
-
-    def leave_soon(self, stretch: Lease) -> None:
-        """Have all hosts forget a stretch that came to its end; nobody waits for it."""
-        task = asyncio.create_task(self.leave(stretch), name=f"end of {stretch.name}")
-        self._leaving.add(task)
-        task.add_done_callback(self._left)
-
-    def _left(self, task: asyncio.Task[None]) -> None:
-        self._leaving.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.warning("hosts were not told of the %s: %s", task.get_name(), error)
+    async def leave(self, execution_id: ExecutionId) -> None:
+        """Have all hosts stop what is left of a stretch."""
+        await self._call_all("leave", str(execution_id).encode())
 
     async def close(self) -> None:
         """End all hosts, and Ray where it was started here."""
         self.vigil.close()
-        others = (each for each in (self._coming, self._following) if each is not None)
-        tasks = [*self._starting, *self._leaving, *others]
+        tasks = [*self._starting, *(each for each in (self._coming, self._following) if each is not None)]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

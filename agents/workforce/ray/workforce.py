@@ -40,17 +40,12 @@ class RayWorkforce:
             known=run.known, refill=lambda: self._stretch(run),
         )  # fmt: skip
         parking = asyncio.create_task(self._park(run), name=f"parks {run.execution_id}")
-        (lease,) = run.leases
         try:
-            report = await self._here.run(run, send=post.send)
-        except BaseException:  # something may be left of it on some host
-            with suppress(LedgerError):
-                await asyncio.shield(self._hosts.leave(lease))
-            raise
+            return await self._here.run(run, send=post.send)
         finally:
             parking.cancel()
-        self._hosts.leave_soon(lease)
-        return report
+            with suppress(LedgerError):
+                await asyncio.shield(self._hosts.leave(run.execution_id))
 
     async def _stretch(self, run: ExecutionRun) -> Stretch:
         (lease,) = run.leases

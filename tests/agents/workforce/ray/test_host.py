@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -214,22 +213,6 @@ async def test_a_later_stretch_takes_an_order_over_and_an_earlier_one_does_not(h
     assert taken.state is OrderState.DONE
     with pytest.raises(StaleWriter):
         await asking
-
-
-async def test_leaving_a_stretch_stops_what_is_left_of_it_and_nothing_of_a_later_one(hall: Hall) -> None:
-    hall.echo.hold = True
-    asking = asyncio.create_task(hall.ask())
-    await hall.until_called()
-    _, stretch = await _in_hand(hall)
-    host, name, fence = hall.host(1), stretch.execution_id, stretch.lease.fence
-
-    await host.leave(pickle.dumps((name, fence - 1)))
-    assert len(host.in_hand) == 1
-
-    await host.leave(pickle.dumps((name, fence)))
-    assert host.in_hand == frozenset()
-    asking.cancel()
-    await asyncio.gather(asking, return_exceptions=True)
 
 
 async def _in_hand(hall: Hall) -> tuple[TaskOrder, Stretch]:
