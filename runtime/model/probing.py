@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -12,13 +12,15 @@ from typing import Any
 from runtime.errors import CapabilityFailed, NetworkFault
 from runtime.model.answers import Assembly, Raw, raw_of
 from runtime.model.endpoint import Endpoint
-from runtime.model.errors import ModelAccessRefused, ModelRefused, ModelStalled
+from runtime.model.errors import ModelRefused
 from runtime.model.profile import Profile
 
 MOST_TOKENS = 256
 """Of each answer: enough for a model that thinks before it speaks."""
 _CONTEXT_NAMES = ("context_length", "max_model_len", "context_window", "max_context_length", "n_ctx", "n_ctx_train")
 """Under which names servers tell how much a request may hold, the most exact first."""
+_BROKEN = (500, 501)
+"""Status of a fault of its own, by which some endpoints refuse; 502 to 504 say that it is away or overloaded."""
 _NUMBER = {
     "type": "object",
     "properties": {"number": {"type": "integer"}},
@@ -44,9 +46,8 @@ async def probe(endpoint: Endpoint, model: str) -> Profile:
     """
     ask = _Asking(endpoint, model)
     plain = await ask.plain()
-    native, schema, stream, developer, context = await asyncio.gather(
-        ask.tools(), ask.schema(), ask.stream(), ask.developer(), ask.context()
-    )
+    parts = (ask.tools(), ask.schema(), ask.stream(), ask.developer(), ask.context())
+    native, schema, stream, developer, context = await _all_or_none(*parts)
     found = Profile(json_schema=schema, developer=developer, context_tokens=context)
     return replace(found, **plain, **native, **stream)
 
@@ -112,7 +113,9 @@ class _Asking:
             try:
                 async for part in self._endpoint.stream(self._body("Say hello.", stream=True, **options)):
                     assembly.take(part)
-            except (NetworkFault, ModelRefused):
+            except (NetworkFault, ModelRefused) as error:
+                if not _refuses(error):
+                    raise
                 continue
             raw = assembly.whole()
             if raw.content or raw.reasoning:
@@ -145,9 +148,9 @@ class _Asking:
         """Return the answer, or None where the endpoint refuses what the request asks for."""
         try:
             return raw_of(await self._endpoint.complete(self._body(words, **more)))
-        except (ModelAccessRefused, ModelStalled):
-            raise
-        except (ModelRefused, NetworkFault):  # a fault of its own is how some endpoints refuse
+        except (ModelRefused, NetworkFault) as error:
+            if not _refuses(error):
+                raise
             return None
 
     def _body(self, words: str, **more: Any) -> dict[str, Any]:
@@ -160,6 +163,25 @@ class _Asking:
 
     def _called(self, raw: Raw) -> set[str]:
         return {call.name for call in raw.calls}
+
+
+async def _all_or_none(*parts: Coroutine[Any, Any, Any]) -> list[Any]:
+    """Return what all gave; when one fails no other goes on, and its error is raised."""
+    asking = [asyncio.ensure_future(part) for part in parts]
+    try:
+        return list(await asyncio.gather(*asking))
+    finally:
+        for task in asking:
+            task.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+
+
+def _refuses(error: ModelRefused | NetworkFault) -> bool:
+    """Whether the endpoint does not take what was asked for; what passes by itself says nothing about it.
+
+    A fault of its own is how some refuse: 500. Being busy or away would be remembered for ever as a lack.
+    """
+    return isinstance(error, ModelRefused) or error.facts.get("status") in _BROKEN
 
 
 def _tool(name: str) -> dict[str, Any]:

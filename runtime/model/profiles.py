@@ -18,7 +18,7 @@ LEARNT = "endpoint.learnt"
 
 
 class Profiles:
-    """The profiles of the models of one endpoint, as one organisation found them: stream `endpoint/HASH` each."""
+    """The profiles of the models of one endpoint, as one organisation found them: a stream `endpoint/…` each."""
 
     def __init__(self, ledger: Ledger, organisation: Name, base_url: str) -> None:
         self._ledger = ledger

@@ -9,10 +9,10 @@ import pytest
 from runtime.errors import NetworkFault
 from runtime.model.endpoint import Endpoint
 from runtime.model.errors import ModelAccessRefused, ModelRefused
-from runtime.model.probing import probe
+from runtime.model.probing import _Asking, probe
 from runtime.model.profile import Calling, Profile
 from tests.fakes.openai_server.asked import Quirks
-from tests.fakes.openai_server.script import fails
+from tests.fakes.openai_server.script import fails, hangs_up, too_many
 from tests.fakes.openai_server.server import MODEL, OpenAIServer, obliging
 
 pytestmark = pytest.mark.anyio
@@ -95,6 +95,16 @@ async def test_an_endpoint_that_cannot_be_asked_at_all_is_no_profile(
     endpoint = Endpoint(openai_server.base_url, None, stalled_s=5)
     with pytest.raises(kind):
         await probe(endpoint, MODEL)
+    await endpoint.close()
+
+
+@pytest.mark.parametrize("passing", [too_many(3), fails(503), hangs_up()], ids=["busy", "overloaded", "away"])
+@pytest.mark.parametrize("part", ["tools", "schema", "stream", "developer"])
+async def test_what_passes_by_itself_is_no_lack(openai_server: OpenAIServer, passing: Any, part: str) -> None:
+    openai_server.plays(passing)
+    endpoint = Endpoint(openai_server.base_url, None, stalled_s=5)
+    with pytest.raises(NetworkFault):
+        await getattr(_Asking(endpoint, MODEL), part)()
     await endpoint.close()
 
 
