@@ -31,7 +31,10 @@ def planning_plan(staff: Staff, shown: Iterable[str], *, why: str) -> PlanDefini
         why: for people: why this goal is planned.
     """
     skills = [_shown(staff.skills[name]) for name in shown]
-    question = "No plan was made for this goal. Which skill reaches it?"
+    question: Json = {
+        "en": "No plan was made for this goal. Which skill reaches it?",
+        "zh": "没有为这个目标做出计划。哪个技能可以达到它？",
+    }
     plan = Step(
         id="plan",
         description=f"Make a plan: {why}.",
@@ -48,6 +51,7 @@ def planning_plan(staff: Staff, shown: Iterable[str], *, why: str) -> PlanDefini
         react=_CONCLUDE,
         tools=(CONCLUDE,),
         must_call=(CONCLUDE,),
+        # The result of that name is filled in by code, to check the words against; the other is what the model reads.
         **{"with": {"result": "{{ follow }}", "came": "{{ follow }}"}},
         otherwise=Alternative(skip=True),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 
 from agents.employee import tree
 from agents.employee.planning.proposal import plan_of, require_sound, schema_for, skills_below
@@ -28,7 +29,7 @@ CHOOSE_SPEC = CapabilitySpec(
     name=CHOOSE,
     kind="builtin_tool",
     description="Asks the person who set the goal which skill reaches it.",
-    parameters={"question": Parameter(type=ValueType.STRING, description="What is asked.")},
+    parameters={"question": Parameter(type=ValueType.ANY, description="What is asked, or that by language.")},
     gives=_GIVES,
     tier=Tier.COGNITIVE,
     open_arguments=True,
@@ -51,11 +52,7 @@ class ProposePlan:
 
     def __init__(self, staff: Staff) -> None:
         self._staff = staff
-        schema = schema_for(staff, staff.head)
-        self.spec = CapabilitySpec(
-            **{name: getattr(PROPOSE_SPEC, name) for name in ("name", "kind", "description", "parameters", "gives")},
-            tier=Tier.COGNITIVE, ends_step=True, schema=schema,
-        )  # fmt: skip
+        self.spec = replace(PROPOSE_SPEC, schema=schema_for(staff, staff.head))
 
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult | Waiting:
         """Return the steps as they are carried out; raise ProposalFaulty with everything that is wrong."""
@@ -82,7 +79,7 @@ class ChooseSkill:
         """
         asked = next((each for each in context.pending if isinstance(each, QuestionId)), None)
         if asked is None:
-            question = self._question(str(arguments["question"]), context)
+            question = self._question(arguments["question"], context)
             return Waiting((question.question_id,), (_append(question, context),))
         answer = await self._answers(asked, context.step)
         if answer is None:
@@ -91,17 +88,21 @@ class ChooseSkill:
             raise GoalDropped(f"{answer.by} says that no skill here reaches the goal “{context.order.objective}”.")
         return CallResult({"steps": [{"id": "chosen", "skill": answer.value}]})
 
-    def _question(self, text: str, context: CallContext) -> Question:
+    def _question(self, text: Json, context: CallContext) -> Question:
         below = tree.find(self._staff.head, context.order.employee)
         return Question(
             question_id=QuestionId.new(),
             execution_id=context.order.execution_id,
             order_id=context.order.order_id,
             step=context.step,
-            text=text,
+            text=_words(text, context.order.language),
             choices=(*skills_below(self._staff, below), NOTHING_OF_THESE),
             asked_at=context.now,
         )
+
+
+def _words(text: Json, language: str) -> str:
+    return str(text.get(language) or text.get("en") or "") if isinstance(text, dict) else str(text)
 
 
 def _told(step: dict[str, Json]) -> dict[str, Json]:

@@ -77,6 +77,14 @@ async def test_a_person_is_asked_when_no_sound_plan_comes_about(firm: Company) -
     assert {"explain", "review", NOTHING_OF_THESE} <= set(event.data["question"]["choices"])  # type: ignore[index,call-overload,arg-type]
 
 
+async def test_the_person_is_asked_in_the_language_of_the_goal(firm: Company) -> None:
+    firm.model = ScriptedModel(*[proposes(INVENTED)] * 3)
+    plan = planning_plan(firm.staff, ["explain"], why="a test").to_json()
+    report = await firm.ask(None, plan=plan, language="zh")
+    (event,) = await firm.store.ledger.read(report.waiting_for[0])
+    assert "没有" in str(event.data)
+
+
 async def answered(firm: Company, asked: str, value: str, clock: HandClock) -> StatusReport:
     (event,) = await firm.store.ledger.read(asked)
     answer = Answer(question_id=QuestionId(asked), value=value, by="ann", at=clock.now())
