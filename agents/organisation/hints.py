@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from agents.organisation.declared import nearest
 from agents.organisation.draft import Draft
 
-_LISTS = {"mcp": "tools", "http": "operations", "bridge": "operations"}
+LISTS = {"mcp": "tools", "http": "operations", "bridge": "operations"}
 """Under which key a connection of a kind lists what may be called of it."""
 _TOLD_BY_DOCTOR = " `silicon doctor` tells what the server offers."
 
@@ -20,6 +20,6 @@ def capability_hint(draft: Draft, name: str, others: Iterable[str] = ()) -> str:
         return nearest(name, {*draft.specs, *others})
     if own := [each for each in draft.specs if each.startswith(f"{connection}.")]:
         return nearest(name, own)
-    key = _LISTS.get(read.value.kind, "operations")
+    key = LISTS.get(read.value.kind, "operations")
     doctor = _TOLD_BY_DOCTOR if read.value.kind == "mcp" else ""
     return f"The connection `{connection}` lists nothing: put `{operation}` under its `{key}`.{doctor}"

@@ -11,6 +11,7 @@ from agents.organisation.check_connections import connection_faults
 from agents.organisation.check_people import people_faults
 from agents.organisation.check_reach import reach_faults
 from agents.organisation.check_resources import resource_faults
+from agents.organisation.check_results import result_faults
 from agents.organisation.check_signals import signal_faults
 from agents.organisation.check_skills import skill_faults
 from agents.organisation.check_slots import slot_faults
@@ -157,6 +158,7 @@ def _report(draft: Draft, tree_depth: int | None) -> Report:
     faults: list[Fault] = list(draft.faults)
     faults += people_faults(draft, tree_depth=depth)
     faults += connection_faults(draft)
+    faults += result_faults(draft)
     faults += signal_faults(draft)
     faults += skill_faults(draft)
     faults += reach_faults(draft)
