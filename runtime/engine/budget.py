@@ -13,10 +13,15 @@ from runtime.errors import BudgetExceeded
 def enforce_deadline(deadline: datetime | None, now: datetime) -> None:
     """Return while the deadline has not passed; raise BudgetExceeded afterwards."""
     if deadline is not None and now >= deadline:
-        raise BudgetExceeded(
-            f"The deadline {deadline:%Y-%m-%d %H:%M} UTC has passed. The finished steps are kept.",
-            limit=Limit.DEADLINE.value, most=deadline.isoformat(), spent=now.isoformat(),
-        )  # fmt: skip
+        raise deadline_passed(deadline, now)
+
+
+def deadline_passed(deadline: datetime, now: datetime) -> BudgetExceeded:
+    """Return the error of an order whose time is over."""
+    return BudgetExceeded(
+        f"The deadline {deadline:%Y-%m-%d %H:%M} UTC has passed. The finished steps are kept.",
+        limit=Limit.DEADLINE.value, most=deadline.isoformat(), spent=now.isoformat(),
+    )  # fmt: skip
 
 
 def enforce_budget(budget: Budget, spent: Usage) -> None:

@@ -16,7 +16,7 @@ from runtime.ledger.port import NewEvent
 Costs = tuple[Money, ...]
 OWN = "own"
 """Under this name a unit holds what it takes whatever it does."""
-_ONE_STEP: Amounts = {Limit.STEPS: SMALLEST[Limit.STEPS], Limit.SECONDS: SMALLEST[Limit.SECONDS]}
+ONE_STEP: Amounts = {Limit.STEPS: SMALLEST[Limit.STEPS], Limit.SECONDS: SMALLEST[Limit.SECONDS]}
 
 
 class PriceUnknown(PermissionRefused):
@@ -56,7 +56,7 @@ def costs_of(run: Run, step: Step, spec: CapabilitySpec) -> Costs:
 
 def needed_for(run: Run, step: Step) -> dict[str, Amounts]:
     """Return what a unit takes by itself before it begins, in the parts that are settled apart: its step, its call."""
-    parts: dict[str, Amounts] = {OWN: _ONE_STEP}
+    parts: dict[str, Amounts] = {OWN: ONE_STEP}
     currency = run.account.currency
     if currency is None or step.mode is not StepMode.DIRECT or step.use is None:
         return parts

@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from contracts import Json, Usage
-from runtime.errors import ModelRequired, NetworkFault
+from runtime.errors import ModelRequired, NetworkFault, SiliconError
 from runtime.model.answers import Assembly, Raw, answer_of, raw_of, recover
+from runtime.model.course import Course
 from runtime.model.endpoint import Endpoint
+from runtime.model.errors import cost_nothing
 from runtime.model.limits import Limiter, room_in
 from runtime.model.port import Ending, ModelAnswer, ModelRequest
 from runtime.model.prices import Prices, usage_of
@@ -90,13 +92,13 @@ class ModelClient:
             InvalidArguments: the request cannot be sent: what is wrong with its messages.
         """
         name = self.name_of(request.role)
-        profile = await self._profile(name)
-        async with room_in(self._limiter):
+        profile = self._profiles.known(name) or await self._profile(name, request.course)
+        async with room_in(self._limiter, request.course):
             answer, profile = await self._answered(name, request, profile)
             if answer.ending is Ending.BROKEN_OFF and profile.streams and "error" not in answer.facts:
-                profile, lost = profile.without("streams", "stream_usage"), answer.usage
+                profile = profile.without("streams", "stream_usage")
                 answer, profile = await self._answered(name, request, profile)
-                answer = replace(answer, usage=lost + answer.usage)  # both were paid for
+                answer = replace(answer, usage=request.course.took)  # both were paid for
                 if answer.ending is not Ending.BROKEN_OFF:  # it is how this endpoint ends every stream
                     await self._profiles.learn(name, profile)
         if answer.ending is Ending.BROKEN_OFF:
@@ -111,8 +113,17 @@ class ModelClient:
         )  # fmt: skip
         for tool, why in built.dropped:
             _log.warning("the tool %s is not offered to the model: %s", tool, why)
-        raw = await self._raw(built)
-        return self._read(name, request, built, raw), profile
+        request.course.sends(self.most(request))
+        try:
+            answer = self._read(name, request, built, await self._raw(built))
+        except SiliconError as error:
+            if cost_nothing(error):
+                request.course.settles()
+            raise
+        known = answer.ending is not Ending.BROKEN_OFF or "usage_estimated" not in answer.facts
+        if known:  # of what broke off without telling, more may have been made than what arrived
+            request.course.settles(answer.usage)
+        return answer, profile
 
     async def _raw(self, built: Built) -> Raw:
         if not built.body.get("stream"):
@@ -148,12 +159,14 @@ class ModelClient:
             taken_out = -(-said // CHARS_PER_TOKEN)
         return usage_of(taken_in, taken_out, self._terms.prices.get(name)), estimated
 
-    async def _profile(self, name: str) -> Profile:
+    async def _profile(self, name: str, course: Course) -> Profile:
         async def find_out() -> Profile:
-            async with room_in(self._limiter):
-                return await probe(self._endpoint, name)
+            async with room_in(self._limiter, course):
+                with course.going_on():
+                    return await probe(self._endpoint, name)
 
-        return await self._profiles.of(name, find_out)
+        with course.waiting():  # somebody else may be finding out
+            return await self._profiles.of(name, find_out)
 
     def _fitting(self, request: ModelRequest, profile: Profile) -> int:
         """Return how many tokens the answer may have."""

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from runtime.addresses import shown
 from runtime.capabilities.http_answer import LONGEST_WAIT_S, retry_after_s
 from runtime.errors import NetworkFault, SiliconError
-from runtime.model.errors import ModelAccessRefused, ModelRefused, ModelStalled
+from runtime.model.errors import NOT_SENT, ModelAccessRefused, ModelRefused, ModelStalled
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -150,14 +150,15 @@ def _ours(endpoint: Endpoint, model: str, error: Exception) -> SiliconError | No
     match error:
         case APITimeoutError():
             if _was_connecting(error):
-                return NetworkFault(f"{where} cannot be reached: nothing answered in time.", happened="no")
+                return NetworkFault(f"{where} cannot be reached: nothing answered in time.", **{NOT_SENT: True})
             return ModelStalled(
                 f"{where} sent no byte for {endpoint._stalled_s:g} s, and the request was given up. Look whether it "
                 "hangs; what a slow one may take is the setting model.stalled_s.",
                 model=model, stalled_s=endpoint._stalled_s,
             )  # fmt: skip
         case APIConnectionError():
-            return NetworkFault(f"{where} cannot be reached: {_cause(error)}.")
+            facts = {NOT_SENT: True} if _was_connecting(error) else {}
+            return NetworkFault(f"{where} cannot be reached: {_cause(error)}.", **facts)
         case APIStatusError():
             return _of_status(endpoint, model, error)
         case APIError() | OpenAIError():
@@ -224,7 +225,7 @@ def _number(text: str | None) -> float | None:
 def _was_connecting(error: BaseException) -> bool:
     import httpx2
 
-    return isinstance(error.__cause__, httpx2.ConnectTimeout | httpx2.PoolTimeout)
+    return isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout)
 
 
 def _cause(error: BaseException) -> str:

@@ -11,7 +11,14 @@ SiliconError
 
 from __future__ import annotations
 
-from runtime.errors import CapabilityFailed, PermissionRefused
+from runtime.errors import CapabilityFailed, PermissionRefused, SiliconError
+
+NOT_SENT = "not_sent"
+"""Fact of a fault before which nothing of the request left this machine."""
+_NOT_TAKEN_ON = range(300, 500)
+"""Status of an endpoint that turned the request away at its door, or sends on: nobody pays for that."""
+_PERHAPS = 408
+"""But this one may come from something in between that lost its patience, while the model worked."""
 
 
 class ModelRefused(CapabilityFailed):
@@ -30,3 +37,10 @@ class ModelAccessRefused(PermissionRefused):
     """The endpoint does not let this key use the model."""
 
     code = "MODEL_ACCESS_REFUSED"
+
+
+def cost_nothing(error: SiliconError) -> bool:
+    """Whether the endpoint surely did no work for the request that ended so; anything else may have been charged."""
+    status = error.facts.get("status")
+    turned_away = isinstance(status, int) and status in _NOT_TAKEN_ON and status != _PERHAPS
+    return error.facts.get(NOT_SENT) is True or turned_away

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from runtime.model.course import Course
+
 if TYPE_CHECKING:
     from redis.asyncio import Redis
 
@@ -165,6 +167,8 @@ class RedisLimiter:
         except (RedisError, OSError) as error:
             self._tell(error)
             return True
+        if self._away:
+            _log.warning("Redis answers again: the processes share one limit of requests to models.")
         self._away = False
         return bool(took)
 
@@ -186,9 +190,10 @@ class RedisLimiter:
 
 
 @asynccontextmanager
-async def room_in(limiter: Limiter) -> AsyncIterator[None]:
-    """Hold a place while the block runs."""
-    taken = await limiter.acquire()
+async def room_in(limiter: Limiter, course: Course) -> AsyncIterator[None]:
+    """Hold a place while the block runs; the course is told how long it was waited for."""
+    with course.waiting():
+        taken = await limiter.acquire()
     try:
         yield
     finally:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from contracts import Json, Usage
+from runtime.model.course import Course
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class ModelRequest:
     """How many times as many it may have: more after an answer that was cut."""
     temperature: float | None = None
     """None leaves it to the endpoint."""
+    course: Course = field(default_factory=Course, compare=False, repr=False)
+    """What the model tells while it is asked; it is no part of what is said to it."""
 
 
 class Ending(StrEnum):
@@ -109,6 +112,7 @@ class Model(Protocol):
         """Return the whole answer.
 
         After a crash the same request may come again; an answer that was given is stored before anything else happens.
+        However it ends, `request.course` tells what was taken: at its worst where nobody knows.
 
         Raises:
             ModelRequired: no model is configured for the role.

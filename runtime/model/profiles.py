@@ -27,9 +27,13 @@ class Profiles:
         self._known: dict[str, Profile] = {}
         self._finding = asyncio.Lock()
 
+    def known(self, model: str) -> Profile | None:
+        """Return the profile of a model if this process has it at hand."""
+        return self._known.get(model)
+
     async def of(self, model: str, find_out: Callable[[], Awaitable[Profile]]) -> Profile:
         """Return the profile of a model; `find_out` is asked where nobody found out before, once in this process."""
-        if (known := self._known.get(model)) is not None:
+        if (known := self.known(model)) is not None:
             return known
         async with self._finding:
             if model not in self._known:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-import time
+from dataclasses import replace
 from typing import Any
 
-from contracts import ErrorCategory
+from contracts import ErrorCategory, Problem
 from runtime.canonical import sha256, to_bytes
-from runtime.engine.budget import enforce_deadline
+from runtime.engine.budget import enforce_budget, enforce_deadline
+from runtime.engine.outcome import Stop
 from runtime.engine.react.costs import ANSWER, reserve_answer
 from runtime.engine.react.messages import request_of, request_sha256
+from runtime.engine.react.requesting import Attempt
 from runtime.engine.react.state import Turn
 from runtime.engine.react.talk import Talk, take_in
 from runtime.engine.retry import backoff
-from runtime.errors import CapabilityFailed, CapabilityTimeout, InvalidArguments, NetworkFault, SiliconError
+from runtime.errors import InvalidArguments, NetworkFault, SiliconError
 from runtime.ledger.port import NewEvent
 from runtime.model.answers.recovery import AS_TEXT
+from runtime.model.course import Course
 from runtime.model.port import Ending, ModelAnswer, ModelRequest, ToolCall
 from runtime.telemetry.guards import Guard
-
-_log = logging.getLogger(__name__)
 
 
 class IterationLimit(SiliconError):
@@ -39,19 +38,60 @@ async def ask(talk: Talk) -> None:
         InvalidArguments: it was told what was wrong with its calls as often as it may be.
         NetworkFault: it cannot be reached.
     """
-    run, react = talk.run, talk.react
+    run, request = talk.run, None
     _guard(talk)
-    enforce_deadline(run.order.deadline, run.clock.now())
-    limit = run.settings.inline_output
-    request = request_of(run.order, talk.step, talk.task, talk.box, react, limit=limit)
-    await reserve_answer(talk, request)
-    started = time.perf_counter()
+    while True:
+        enforce_deadline(run.order.deadline, run.clock.now())
+        request = _request(talk) if request is None else replace(request, course=Course())
+        try:
+            await reserve_answer(talk, request)
+            wait_s = await _ask_once(talk, request)
+        finally:
+            run.account.give_back(talk.unit, ANSWER)
+        if wait_s is None:
+            return
+        enforce_budget(run.account.budget, run.view.usage)
+        await run.pause(wait_s)
+
+
+def _request(talk: Talk) -> ModelRequest:
+    run = talk.run
+    return request_of(run.order, talk.step, talk.task, talk.box, talk.react, limit=run.settings.inline_output)
+
+
+async def _ask_once(talk: Talk, request: ModelRequest) -> float | None:
+    """Store the answer and return None, or how long to wait before the next try; what was lost is counted."""
+    run, attempt = talk.run, Attempt(talk, request)
     try:
-        answer = await _answer(talk, request)
-        _count(talk, answer)
-        await _store(talk, request, answer, seconds=time.perf_counter() - started)
-    finally:
-        run.account.give_back(talk.unit, ANSWER)
+        answer = await run.interruptible(attempt.answer(), grace_s=0)
+    except Stop:
+        if attempt.was_charged:
+            await run.journal.write_ahead(attempt.unanswered(None))
+        raise
+    except NetworkFault as fault:
+        problem = fault.problem()
+        wait_s = _wait_s(talk, problem)
+        if wait_s is None:
+            await run.journal.write_ahead(attempt.unanswered(problem))
+            raise
+        await run.journal.write(attempt.unanswered(problem), *run.slow_down(problem))
+        return wait_s
+    except SiliconError as error:
+        if attempt.was_charged:
+            await run.journal.write_ahead(attempt.unanswered(error.problem()))
+        raise
+    _count(talk, answer)
+    await _store(talk, request, answer, seconds=attempt.seconds)
+    return None
+
+
+def _wait_s(talk: Talk, problem: Problem) -> float | None:
+    """Return how long to wait before the model is asked again; None where it is not."""
+    run, step, tried = talk.run, talk.step, talk.react.unreachable
+    most = run.settings.network_retries if step.retries is None else step.retries
+    if tried >= most:
+        return None
+    return backoff(tried, problem, run.settings, patience_s=max(0.0, run.patience_s))
 
 
 def _guard(talk: Talk) -> None:
@@ -97,45 +137,6 @@ def _faults_in_a_row(turns: list[Turn]) -> list[str]:
 
 def _cannot_be_made(category: ErrorCategory) -> bool:
     return category is ErrorCategory.INVALID_ARGUMENTS
-
-
-async def _answer(talk: Talk, request: ModelRequest) -> ModelAnswer:
-    """Ask, again after passing faults; each is in the ledger before the next try."""
-    run, step = talk.run, talk.step
-    most = run.settings.network_retries if step.retries is None else step.retries
-    while True:
-        try:
-            return await run.interruptible(_bounded(talk, request), grace_s=0)
-        except NetworkFault as fault:
-            tried, problem = talk.react.unreachable, fault.problem()
-            wait_s = backoff(tried, problem, run.settings, patience_s=run.patience_s)
-            if tried >= most or wait_s is None:
-                raise
-            unreachable = NewEvent("model.unreachable", talk.event(problem=problem.to_json()))
-            await run.journal.write(unreachable, *run.slow_down(problem))
-            await run.pause(wait_s)
-
-
-async def _bounded(talk: Talk, request: ModelRequest) -> ModelAnswer:
-    model, limit_s = talk.run.model, talk.step.timeout_s or talk.run.settings.step_timeout_s
-    limit = asyncio.timeout(limit_s)
-    assert model is not None
-    try:
-        async with limit:
-            return await model.ask(request)
-    except SiliconError:
-        raise
-    except Exception as error:
-        if isinstance(error, TimeoutError) and limit.expired():
-            raise CapabilityTimeout(
-                f"The model took longer than {limit_s:g} s in step {talk.step.id} and was stopped.",
-                step=talk.step.id, timeout_s=limit_s,
-            ) from None  # fmt: skip
-        _log.error("model failed in a way it should not", extra={"step": talk.step.id}, exc_info=error)
-        raise CapabilityFailed(
-            f"The model of step {talk.step.id} failed: {type(error).__name__}: {error}. The log holds the whole of it.",
-            step=talk.step.id, kind=type(error).__name__,
-        ) from error  # fmt: skip
 
 
 def _count(talk: Talk, answer: ModelAnswer) -> None:

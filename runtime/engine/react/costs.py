@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contracts import Budget, Limit
-from runtime.engine.amounts import Amounts, amounts_of, spent_of
+from runtime.engine.amounts import SMALLEST, Amounts, amounts_of, spent_of
 from runtime.engine.budget import exceeded
-from runtime.engine.costs import PriceUnknown
+from runtime.engine.costs import ONE_STEP, OWN, PriceUnknown
 from runtime.engine.react.talk import Talk
 from runtime.model.port import Bounded, ModelRequest, Priced
 
@@ -17,20 +17,23 @@ _PAID = (Limit.TOKENS, Limit.MONEY)
 async def reserve_answer(talk: Talk, request: ModelRequest) -> None:
     """Set aside the most that the answer can take of tokens and money, where those are limited.
 
+    Of seconds nobody can tell the most, so some have to be left.
+
     Raises:
         BudgetExceeded: it is not there, in the order or in the share that the plan gives the step.
         PriceUnknown: the model cannot tell how much that is, or tells it in another currency.
     """
     account, share = talk.run.account, talk.step.budget or Budget()
-    limited = {limit for limit in (*account.limits, *amounts_of(share)) if limit in _PAID}
-    if not limited:
+    if not account.limits and not amounts_of(share):
         return
-    own = _needed(talk, request, share)
+    own = {**_needed(talk, request, share)}
+    if share.seconds is not None:
+        own[Limit.SECONDS] = SMALLEST[Limit.SECONDS]
     left = {limit: most - spent_of(talk.unit.usage, share)[limit] for limit, most in amounts_of(share).items()}
     for limit, needed in own.items():
         if limit in left and left[limit] < needed:
             raise exceeded(share, talk.unit.usage, limit, needed=needed, free=left[limit])
-    await account.take(talk.unit, {ANSWER: _needed(talk, request, account.budget)})
+    await account.take(talk.unit, {OWN: ONE_STEP, ANSWER: _needed(talk, request, account.budget)})
 
 
 def _needed(talk: Talk, request: ModelRequest, budget: Budget) -> Amounts:

@@ -60,8 +60,20 @@ def _answered(view: OrderView, event: Happened, data: Data) -> None:
 
 
 def _unreachable(view: OrderView, event: Happened, data: Data) -> None:
-    _, react = _conversation(view, data)
+    unit, react = _conversation(view, data)
     react.unreachable += 1
+    _lost(view, event, unit, data)
+
+
+def _stopped(view: OrderView, event: Happened, data: Data) -> None:
+    unit, _ = _conversation(view, data)
+    _lost(view, event, unit, data)
+
+
+def _lost(view: OrderView, event: Happened, unit: Unit, data: Data) -> None:
+    """Count what a request took that no answer came to; ledgers of earlier versions do not tell."""
+    if "usage" in data:
+        view.spend(event.stream_version, unit, Usage.read(data["usage"]))
 
 
 def _refused(view: OrderView, event: Happened, data: Data) -> None:
@@ -138,6 +150,7 @@ def _stop_waiting(unit: Unit, call: Call) -> None:
 HANDLERS: Mapping[str, Callable[[OrderView, Happened, Data], None]] = {
     "model.answered": _answered,
     "model.unreachable": _unreachable,
+    "model.stopped": _stopped,
     "answer.refused": _refused,
     "call.intended": _intended,
     "call.waiting": _waiting,

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack
 import pytest
 
 from runtime.bus.redis_link import redis_client
+from runtime.model.course import Course
 from runtime.model.limits import MINUTE_S, Limiter, LocalLimiter, RedisLimiter, room_in
 from tests.servers import Redis, redis_server
 
@@ -34,7 +35,7 @@ class Crowd:
         self.leave = asyncio.Event()
 
     async def come(self, limiter: Limiter) -> None:
-        async with room_in(limiter):
+        async with room_in(limiter, Course()):
             await self._moved(1)
             await self.leave.wait()
             await self._moved(-1)

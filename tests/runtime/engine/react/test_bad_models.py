@@ -9,17 +9,13 @@ import pytest
 
 from contracts import OrderState, Parameter, StatusReport, ValueType
 from runtime.ledger.store import SqlStore
-from runtime.model.client import ModelClient, Terms
-from runtime.model.endpoint import Endpoint
-from runtime.model.limits import LocalLimiter
-from runtime.model.profile import Profile
-from runtime.model.profiles import Profiles
 from tests.fakes.clock import HandClock
 from tests.fakes.engine_world import Tool, World
 from tests.fakes.model import calls, control, done, says
 from tests.fakes.openai_server.fixture import openai_server
 from tests.fakes.openai_server.script import calls_as_written
-from tests.fakes.openai_server.server import MODEL, OpenAIServer
+from tests.fakes.openai_server.server import OpenAIServer
+from tests.runtime.engine.react.over_http import asking
 
 __all__ = ["openai_server"]
 pytestmark = pytest.mark.anyio
@@ -44,15 +40,8 @@ class Look(Tool):
 @pytest.fixture
 async def world(sqlite_store: SqlStore, clock: HandClock, openai_server: OpenAIServer) -> AsyncIterator[World]:
     """An engine whose model is behind HTTP, at an endpoint that keeps the protocol."""
-    made, endpoint = World(sqlite_store, clock, Look()), Endpoint(openai_server.base_url, None, stalled_s=30)
-    profiles = Profiles(sqlite_store.ledger, "acme", openai_server.base_url)
-    await profiles.find_anew(MODEL, Profile())
-    terms = Terms(most_tokens=500, context_tokens=8_000, stream=True, prices={})
-    made.model = ModelClient(
-        endpoint, {"reason": MODEL}, terms=terms, limiter=LocalLimiter(4), profiles=profiles
-    )  # fmt: skip
-    yield made
-    await endpoint.close()
+    async with asking(sqlite_store, clock, openai_server.base_url, Look()) as made:
+        yield made
 
 
 def outcome(report: StatusReport) -> tuple[OrderState, str]:

@@ -290,7 +290,7 @@ async def test_a_model_that_cannot_be_reached_is_asked_again_and_then_given_up(
     report = await world.run(order)
 
     assert report.error is not None and report.error.code == "NETWORK_FAULT"
-    assert (await world.kinds(order)).count("model.unreachable") == 5
+    assert (await world.kinds(order)).count("model.unreachable") == 6
     assert (await world.kinds(order)).count("step.failed") == 1
 
 

@@ -1,0 +1,87 @@
+"""How one request to a model goes: what it may have taken so far, and whether it still waits for its turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from contracts import Usage
+
+NOTHING = Usage()
+Watch: TypeAlias = Callable[[bool], None]
+"""Told each time it begins to wait (True) and each time it goes on (False)."""
+
+
+class Course:
+    """Kept up to date by the model while it is asked, so that however asking ends, what it took is known.
+
+    What goes out is counted at its worst from the moment it may arrive, and settled when the endpoint told what it
+    took. A request that ends in between (cut, stalled, stopped) stays counted at its worst: it may have been charged.
+    """
+
+    def __init__(self) -> None:
+        self._settled = NOTHING
+        self._open = NOTHING
+        self._unknown = False
+        self._waiting = False
+        self._since = 0.0
+        self._waited_s = 0.0
+        self.watch: Watch | None = None
+        """Whoever has to know about the waiting, if anybody."""
+
+    @property
+    def took(self) -> Usage:
+        """What was taken so far, at the most."""
+        return self._settled + self._open
+
+    @property
+    def is_worst_case(self) -> bool:
+        """Whether that holds a request of which nobody knows what it took."""
+        return self._unknown or self._open != NOTHING
+
+    @property
+    def waited_s(self) -> float:
+        """How long it waited for its turn so far; nobody worked on it meanwhile."""
+        return self._waited_s + (time.perf_counter() - self._since if self._waiting else 0.0)
+
+    def sends(self, most: Usage) -> None:
+        """Count a request that goes out now at the most that it can take, beside those before."""
+        self._unknown = self.is_worst_case
+        self._settled, self._open = self.took, most
+
+    def settles(self, usage: Usage = NOTHING) -> None:
+        """Count what the request took after all, instead."""
+        self._settled, self._open = self._settled + usage, NOTHING
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Tell that nothing but waiting for a turn goes on in the block."""
+        with self._now(waiting=True):
+            yield
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Tell that its turn has come for this block, inside of one that waits."""
+        with self._now(waiting=False):
+            yield
+
+    @contextmanager
+    def _now(self, *, waiting: bool) -> Iterator[None]:
+        before = self._waiting
+        self._set(waiting)
+        try:
+            yield
+        finally:
+            self._set(before)
+
+    def _set(self, waiting: bool) -> None:
+        if waiting == self._waiting:
+            return
+        now = time.perf_counter()
+        if self._waiting:
+            self._waited_s += now - self._since
+        self._since, self._waiting = now, waiting
+        if self.watch is not None:
+            self.watch(waiting)
