@@ -8,14 +8,9 @@ from urllib.parse import urlsplit
 
 from agents.organisation import Organisation
 from console.views import Examined, Health
-from runtime.capabilities.connections import (
-    BridgeConnection,
-    DuckdbConnection,
-    HttpConnection,
-    McpConnection,
-    Secret,
-    SqliteConnection,
-)
+from runtime.capabilities.connection_parts import Secret
+from runtime.capabilities.connections import BridgeConnection, DuckdbConnection, HttpConnection, SqliteConnection
+from runtime.capabilities.connections_mcp import McpConnection
 from runtime.capabilities.http_guard import is_public
 from runtime.capabilities.secrets import Secrets
 from runtime.errors import PermissionRefused

@@ -11,7 +11,7 @@ from agents.organisation import Organisation
 from console.views import Examined, Health
 from contracts import Json
 from runtime.canonical import to_bytes
-from runtime.capabilities.connections import McpConnection
+from runtime.capabilities.connections_mcp import McpConnection
 from runtime.capabilities.mcp.server import McpServer
 from runtime.capabilities.secrets import Secrets
 from runtime.errors import CapabilityFailed

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from contracts import Text
+
 LANGUAGES = ("en", "zh")
 """The languages that people are spoken to; the catalogue has a file for each."""
 
@@ -14,3 +16,10 @@ class Say(Protocol):
     def __call__(self, key: str, /, **facts: object) -> str:
         """Return the text of that key with its facts filled in."""
         ...
+
+
+def in_language(text: Text, language: str) -> str:
+    """Return the words in the language, else in English, else the first there are."""
+    if isinstance(text, str):
+        return text
+    return text.get(language) or text.get("en") or next(iter(text.values()), "")

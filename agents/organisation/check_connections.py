@@ -13,10 +13,10 @@ from runtime.capabilities.connections import (
     BridgeConnection,
     DuckdbConnection,
     HttpConnection,
-    McpConnection,
     Operation,
     SqliteConnection,
 )
+from runtime.capabilities.connections_mcp import McpConnection
 from runtime.capabilities.openapi.operation import DocumentedOperation
 from runtime.capabilities.specs import bridge_specs, mcp_specs, operation_spec, sql_spec
 

@@ -11,7 +11,8 @@ from agents.organisation.fault import Fault
 from runtime.bindings import texts_of
 from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.blackboard import WRITE
-from runtime.capabilities.connections import BridgeConnection, HttpConnection, McpConnection
+from runtime.capabilities.connections import BridgeConnection, HttpConnection
+from runtime.capabilities.connections_mcp import McpConnection
 from runtime.capabilities.resources import text_of
 from runtime.capabilities.sql_names import not_passed
 from runtime.errors import InvalidArguments

@@ -9,7 +9,8 @@ from pathlib import Path
 from runtime.capabilities.bridged import BridgeCalls, bridged_capabilities
 from runtime.capabilities.browser.capability import Browsers
 from runtime.capabilities.browser.sites import Sites
-from runtime.capabilities.connections import AnyConnection, BridgeConnection, HttpConnection, McpConnection
+from runtime.capabilities.connections import AnyConnection, BridgeConnection, HttpConnection
+from runtime.capabilities.connections_mcp import McpConnection
 from runtime.capabilities.http import HttpService, http_capabilities
 from runtime.capabilities.local_service import LocalService
 from runtime.capabilities.mcp.server import McpServer

@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     TypeAdapter,
@@ -16,51 +13,12 @@ from pydantic import (
     model_validator,
 )
 
-from contracts import Effect, Json, Money, Name, Parameter, PlausibilityRule, Sha256, StepId, ValueType
-from runtime.expressions import ExpressionFault, compile_expression, names_in
+from contracts import Effect, Json, Name, Parameter, StepId
+from runtime.capabilities.connection_parts import DeclaredPart, Plausible, Price, Secret, parameters_of
+from runtime.capabilities.connections_mcp import McpConnection
 
 
-class _Declared(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-def _price(value: object) -> object:
-    """Return the money in `0.02 USD`; nothing else is a price."""
-    if value is None or isinstance(value, Money):
-        return value
-    if isinstance(value, str):
-        return Money.parse(value)
-    raise ValueError(f"`price` is written as `0.02 USD`, not {value!r}")
-
-
-Price = Annotated[Money | None, BeforeValidator(_price)]
-
-
-def _readable(rules: tuple[PlausibilityRule, ...]) -> tuple[PlausibilityRule, ...]:
-    """Return rules whose expressions can be read; what they name is known only when there is something to look at."""
-    for rule in rules:
-        try:
-            names = {path[0] for path in names_in(rule.check)}
-            compile_expression(rule.check, dict.fromkeys(names, ValueType.ANY))
-        except ExpressionFault as fault:
-            raise ValueError(f"`{rule.check}` cannot be read: {fault.message}") from None
-    return rules
-
-
-Plausible = Annotated[tuple[PlausibilityRule, ...], AfterValidator(_readable)]
-EnvName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-ToolParameter = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]*$", max_length=64)]
-"""The name of a tool's argument; MCP servers also write them in camel case."""
-
-
-def _parameters(value: object) -> object:
-    """Return declared parameters; a type alone is one."""
-    if not isinstance(value, Mapping):
-        return value
-    return {name: {"type": given} if isinstance(given, str) else given for name, given in value.items()}
-
-
-class DuckdbConnection(_Declared):
+class DuckdbConnection(DeclaredPart):
     """An analytical file, attached read-only as `facts`."""
 
     kind: Literal["duckdb"]
@@ -80,7 +38,7 @@ class DuckdbConnection(_Declared):
         return (value,) if isinstance(value, str) else value
 
 
-class SqliteConnection(_Declared):
+class SqliteConnection(DeclaredPart):
     """An SQLite file, opened read-only."""
 
     kind: Literal["sqlite"]
@@ -93,7 +51,7 @@ class SqliteConnection(_Declared):
     """What is in it."""
 
 
-class UrlConnection(_Declared):
+class UrlConnection(DeclaredPart):
     """A database server, read in read-only transactions."""
 
     kind: Literal["url"]
@@ -106,14 +64,7 @@ class UrlConnection(_Declared):
     """What is in it."""
 
 
-class Secret(_Declared):
-    """A value that is looked up when it is needed and never shown."""
-
-    secret: str = Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
-    """Name of the environment variable, or of the file in the folder of secrets."""
-
-
-class Operation(_Declared):
+class Operation(DeclaredPart):
     """One call of a service."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -143,7 +94,7 @@ class Operation(_Declared):
     @field_validator("parameters", mode="before")
     @classmethod
     def _a_type_alone_is_a_parameter(cls, value: object) -> object:
-        return _parameters(value)
+        return parameters_of(value)
 
     @model_validator(mode="after")
     def _what_writes_says_so(self) -> Operation:
@@ -157,21 +108,21 @@ class Operation(_Declared):
         return self.effect or Effect.READ
 
 
-class Service(_Declared):
+class Service(DeclaredPart):
     """A service that is started when it is needed."""
 
     command: tuple[str, ...] = Field(min_length=1)
     """Program and arguments, run in the organisation's folder; `python` is the interpreter of this program."""
 
 
-class Pages(_Declared):
+class Pages(DeclaredPart):
     """That the browser may open the pages of a service."""
 
     also: tuple[Annotated[str, Field(pattern=r"^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$")], ...] = ()
     """Other hosts its pages are made of: `static.example.org`, `*.example.org`, `wiki.example.org:8080`."""
 
 
-class DescribedOperation(_Declared):
+class DescribedOperation(DeclaredPart):
     """One operation of an OpenAPI document that may be called: what the document cannot say."""
 
     operation: str | None = Field(default=None, min_length=1, max_length=200)
@@ -192,7 +143,7 @@ class DescribedOperation(_Declared):
     """Field of the answer → type name or JSON Schema, in the place of what the document says of the answer."""
 
 
-class _HttpService(_Declared):
+class _HttpService(DeclaredPart):
     kind: Literal["http"]
     """Fixed."""
     base: str | None = Field(default=None, pattern=r"^https?://")
@@ -240,7 +191,7 @@ class OpenApiConnection(_HttpService):
     """What can be called, by name; nothing else of the document can."""
 
 
-class BridgeOperation(_Declared):
+class BridgeOperation(DeclaredPart):
     """One thing that a bridge carries out."""
 
     description: str = ""
@@ -267,10 +218,10 @@ class BridgeOperation(_Declared):
     @field_validator("parameters", mode="before")
     @classmethod
     def _a_type_alone_is_a_parameter(cls, value: object) -> object:
-        return _parameters(value)
+        return parameters_of(value)
 
 
-class BridgeConnection(_Declared):
+class BridgeConnection(DeclaredPart):
     """What bridges carry out on nodes of their own: devices and programs that speak HTTP to the gateway."""
 
     kind: Literal["bridge"]
@@ -283,99 +234,6 @@ class BridgeConnection(_Declared):
     """What can be called, by name."""
     description: str = ""
     """What it is."""
-
-
-class McpTool(_Declared):
-    """One tool of an MCP server that may be called."""
-
-    tool: str | None = Field(default=None, min_length=1, max_length=128)
-    """The server's own name for it, where it is not the key."""
-    description: str = ""
-    """What it does, for people and models; what the server says of it reaches neither."""
-    parameters: dict[ToolParameter, Parameter] = {}
-    """Arguments, by the names that the server has for them."""
-    gives: dict[str, Json] = {}
-    """Field → type name or JSON Schema of its structured content, or of the JSON object that its text is; absent, it
-    gives its text as `text`."""
-    effect: Effect
-    """What it does to the world: read, idempotent, write or irreversible. The server's word on it counts nothing."""
-    policy: Name | None = None
-    """Approval rule it falls under."""
-    plausible: Plausible = ()
-    """As for an operation of a service."""
-    every_call: bool = False
-    """As for an operation of a service."""
-    price: Price = None
-    """What one call costs at most; absent, it costs what the whole connection says."""
-    limit_s: float | None = Field(default=None, gt=0, le=43_200)
-    """Seconds for one call; absent means the setting `mcp.timeout_s`."""
-    atomic: bool = False
-    """Whether a call that the tool itself reports as failed surely changed nothing; otherwise a person is asked."""
-    sha256: Sha256 | None = None
-    """Hash of what the server says of the tool, as `silicon doctor` tells it: only that version is called. What
-    changes the world needs it, so that an approval covers one version."""
-
-    @field_validator("parameters", mode="before")
-    @classmethod
-    def _a_type_alone_is_a_parameter(cls, value: object) -> object:
-        return _parameters(value)
-
-    @model_validator(mode="after")
-    def _what_is_approved_is_of_one_version(self) -> McpTool:
-        if self.effect.needs_gate and self.sha256 is None:
-            raise ValueError(
-                f"a tool whose effect is {self.effect.value} needs `sha256`, so that an approval covers one version of "
-                "it; `silicon doctor` on this folder, without the tool, tells it"
-            )
-        return self
-
-
-class McpConnection(_Declared):
-    """An MCP server: a program that is started, or an address. Only the tools that are listed can be called."""
-
-    kind: Literal["mcp"]
-    """Fixed."""
-    command: str | None = Field(default=None, min_length=1)
-    """Program, run in the organisation's folder and spoken to over its standard input and output; `python` is the
-    interpreter of this program."""
-    args: tuple[str, ...] = ()
-    """Its arguments."""
-    env: dict[EnvName, Secret] = {}
-    """Environment variables it gets beside PATH and language: the names of secrets, or variable → `{secret: NAME}`."""
-    url: str | None = Field(default=None, pattern=r"^https?://")
-    """Address of a server that speaks streamable HTTP, in the place of `command`."""
-    headers: dict[str, str | Secret] = {}
-    """Sent with every request to `url`."""
-    allow_private: bool = False
-    """Whether `url` may be inside a private network or this machine."""
-    price: Price = None
-    """What one call of any tool costs at most; absent, nobody knows, and a budget of money lets none through."""
-    tools: dict[StepId, McpTool] = {}
-    """What can be called, by the name it has here. Without any, `silicon doctor` tells what the server offers."""
-    description: str = ""
-    """What it is."""
-
-    @field_validator("env", mode="before")
-    @classmethod
-    def _a_name_alone_is_its_own_secret(cls, value: object) -> object:
-        if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
-            return {name: {"secret": name} for name in value}
-        return value
-
-    @model_validator(mode="after")
-    def _is_reached_in_one_way(self) -> McpConnection:
-        if (self.command is None) == (self.url is None):
-            raise ValueError("give either `command` (a program that is started) or `url` (an address), not both")
-        if self.command is None and (self.args or self.env):
-            raise ValueError("`args` and `env` belong to a `command`; a server at a `url` gets `headers`")
-        if self.url is None and (self.headers or self.allow_private):
-            raise ValueError("`headers` and `allow_private` belong to a `url`; a `command` gets `args` and `env`")
-        return self
-
-    @property
-    def where(self) -> str:
-        """The address, or the command line."""
-        return self.url or " ".join((self.command or "", *self.args))
 
 
 SqlConnection: TypeAlias = DuckdbConnection | SqliteConnection | UrlConnection

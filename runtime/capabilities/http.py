@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from contracts import EvidenceItem, EvidenceKind, Json
 from runtime.canonical import sha256, to_bytes
-from runtime.capabilities.connections import HttpConnection, Secret
+from runtime.capabilities.connection_parts import Secret
+from runtime.capabilities.connections import HttpConnection
 from runtime.capabilities.http_answer import fault_of, result_of
 from runtime.capabilities.http_request import Outgoing, fill, outgoing
 from runtime.capabilities.port import CallContext, CallResult

@@ -12,7 +12,6 @@ from runtime.canonical import to_bytes
 from runtime.capabilities.connections import Operation
 from runtime.capabilities.openapi.operation import Carried, DocumentedOperation
 from runtime.errors import InvalidArguments
-from runtime.schema import fault_of
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
 
@@ -61,9 +60,6 @@ def text_of(value: Json) -> str:
 
 def _documented(call: str, operation: DocumentedOperation, arguments: Mapping[str, Json], key: str) -> Outgoing:
     given = {name: value for name, value in arguments.items() if not _is_left_out(operation, name, value)}
-    fault = fault_of(given, operation.takes)
-    if fault is not None:
-        raise InvalidArguments(f"The arguments do not fit {call}: {fault}", use=call, happened="no")
     sent = [(operation.carried[name], value) for name, value in given.items()]
     path, _ = fill(operation.path, {carried.name: value for carried, value in sent if carried.where == "path"})
     return Outgoing(

@@ -65,7 +65,8 @@ class CapabilitySpec:
     costs: tuple[Money, ...] | None = ()
     """The most that one call costs; empty where it costs nothing, None where nobody knows."""
     schema: Mapping[str, Json] | None = None
-    """JSON Schema of the arguments for models, where the types of the parameters tell too little."""
+    """JSON Schema of the arguments, where the types of the parameters tell too little: a model sees it, and what is
+    passed has to fit it too."""
     ends_step: bool = False
     """Whether what it gives is the result of the step in which a model calls it."""
     plausible: tuple[PlausibilityRule, ...] = ()

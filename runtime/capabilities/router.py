@@ -23,6 +23,7 @@ from runtime.capabilities.port import (
 )
 from runtime.capabilities.registry import Registry
 from runtime.errors import CapabilityFailed, CapabilityTimeout, InvalidArguments, SiliconError
+from runtime.once import once_for_each
 from runtime.schema import Shape, json_schema_of, json_schema_of_parameters
 from runtime.settings.groups import EngineSettings
 
@@ -148,7 +149,7 @@ class Router:
     def _fitting(self, spec: CapabilitySpec, arguments: Mapping[str, Json]) -> dict[str, Json]:
         """Return the arguments with defaults filled in; raise InvalidArguments with every fault."""
         given = dict(arguments)
-        return _filled_in(spec, given, self._shape(spec, given).fault_of(given))
+        return _filled_in(spec, given, self._shape(spec, given).fault_of(given) or _nested_fault(spec, given))
 
     def _shape(self, spec: CapabilitySpec, given: Mapping[str, Json]) -> Shape:
         files = _files_in(spec, given)
@@ -163,7 +164,7 @@ class Router:
 
 def arguments_fault(spec: CapabilitySpec, given: Mapping[str, Json]) -> str | None:
     """Return why a call with these arguments would be refused, in plain words, or None."""
-    return _shape_of(spec, _files_in(spec, given)).fault_of(dict(given))
+    return _shape_of(spec, _files_in(spec, given)).fault_of(dict(given)) or _nested_fault(spec, given)
 
 
 def fitting(spec: CapabilitySpec, arguments: Mapping[str, Json]) -> dict[str, Json]:
@@ -183,6 +184,16 @@ def _filled_in(spec: CapabilitySpec, given: dict[str, Json], fault: str | None) 
 
 def _files_in(spec: CapabilitySpec, given: Mapping[str, Json]) -> list[str]:
     return [name for name in spec.resources if name in spec.parameters and isinstance(given.get(name), dict)]
+
+
+def _nested_fault(spec: CapabilitySpec, given: Mapping[str, Json]) -> str | None:
+    """Return what does not fit inside the arguments, where their own schema tells it."""
+    return None if spec.schema is None else _shape_of_schema(spec).fault_of(dict(given))
+
+
+@once_for_each(1_024)
+def _shape_of_schema(spec: CapabilitySpec) -> Shape:
+    return Shape(spec.schema or {})
 
 
 def _shape_of(spec: CapabilitySpec, files: Iterable[str]) -> Shape:

@@ -10,13 +10,12 @@ from runtime.capabilities.connections import (
     BridgeConnection,
     DuckdbConnection,
     HttpConnection,
-    McpConnection,
-    McpTool,
     Operation,
     SqlConnection,
     SqliteConnection,
     UrlConnection,
 )  # fmt: skip
+from runtime.capabilities.connections_mcp import McpConnection, McpTool
 from runtime.capabilities.openapi.operation import DocumentedOperation
 from runtime.capabilities.placing import BRIDGED, carries
 from runtime.capabilities.port import CapabilitySpec
@@ -144,7 +143,7 @@ def _tool_spec(server: str, connection: McpConnection, name: str, settings: McpS
         name=f"{server}.{name}",
         kind="mcp_tool",
         description=tool.description or f"{name} of {connection.description or server}.",
-        parameters=tool.parameters,
+        parameters=tool.arguments,
         gives=tool.gives or {"text": "string"},
         effect=tool.effect,
         tier=Tier.EXECUTION,
@@ -153,8 +152,12 @@ def _tool_spec(server: str, connection: McpConnection, name: str, settings: McpS
         every_call=tool.every_call,
         plausible=tool.plausible,
         costs=_costs(tool.price or connection.price),
-        declaration={"server": connection.where, "tool": tool.tool or name, "sha256": tool.sha256},
-    )
+        schema=tool.arguments_schema,
+        declaration={
+            "server": connection.where, "tool": tool.tool or name, "sha256": tool.sha256,
+            **({"takes": tool.takes} if tool.takes is not None else {}),
+        },
+    )  # fmt: skip
 
 
 def _declaration(connection: SqlConnection) -> dict[str, Json]:

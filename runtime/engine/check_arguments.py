@@ -9,6 +9,7 @@ from contracts import Json, Parameter, ValueType
 from runtime.bindings import is_file, texts_of
 from runtime.capabilities.port import CapabilitySpec
 from runtime.engine.check_names import Names, near
+from runtime.engine.check_nested import nested_faults
 from runtime.engine.check_values import binding_faults, schema_of_value
 from runtime.engine.fault import Path, PlanFault
 from runtime.schema import fault_of, field_schema, fits, type_of
@@ -20,9 +21,16 @@ def call_faults(spec: CapabilitySpec, arguments: Mapping[str, Json], path: Path,
     for name in sorted(texts):
         yield from _resource_faults(name, arguments[name], (*path, "with", name))
     values = {name: value for name, value in arguments.items() if name not in texts}
-    yield from argument_faults(
-        spec.name, spec.parameters, values, path, names, open_arguments=spec.open_arguments, given=set(arguments)
-    )
+    found = [
+        *argument_faults(
+            spec.name, spec.parameters, values, path, names, open_arguments=spec.open_arguments, given=set(arguments)
+        )
+    ]
+    yield from found
+    if spec.schema is not None and not found:
+        inside: Mapping[str, Any] = spec.schema.get("properties", {})  # type: ignore[assignment]
+        for name in (each for each in values if each in inside):
+            yield from nested_faults(name, values[name], inside[name], (*path, "with", name), names)
 
 
 def argument_faults(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from contracts import Effect, Json, ValueType
 from runtime.canonical import clean, sha256
-from runtime.capabilities.connections import McpTool
+from runtime.capabilities.argument_schema import resolved, tells_more_than_types, without_words
+from runtime.capabilities.connections_mcp import McpTool
 from runtime.schema import fits, type_of
 
 if TYPE_CHECKING:
@@ -44,13 +45,27 @@ class ListedTool:
         return {name: _type_of(schema) for name, schema in _properties(self.input_schema).items()}
 
     def declaration(self) -> dict[str, Json]:
-        """Return what can be put under `tools`, but for the effect, which only a person can say."""
+        """Return what can be put under `tools`, but for the effect, which only a person can say.
+
+        Where arguments have something inside them, their schema stands there, without the words of the server.
+        """
+        nested = self._nested()
+        if nested is not None:
+            return {"tool": self.name, "takes": nested, "sha256": self.sha256}
         needed = _required(self.input_schema)
         parameters: dict[str, Json] = {
             name: kind.value if name in needed else {"type": kind.value, "required": False}
             for name, kind in self.parameters.items()
         }
         return {"tool": self.name, "parameters": parameters, "sha256": self.sha256}
+
+    def _nested(self) -> dict[str, Json] | None:
+        """Return the schema of the arguments, None where it tells no more than types or cannot be used."""
+        try:
+            schema = resolved(self.input_schema)
+        except ValueError:
+            return None
+        return without_words(schema) if tells_more_than_types(schema) else None
 
 
 def differences(declared: McpTool, listed: ListedTool) -> Iterator[str]:
@@ -59,12 +74,12 @@ def differences(declared: McpTool, listed: ListedTool) -> Iterator[str]:
         yield f"it changed: declared is sha256 {declared.sha256}, it is {listed.sha256}"
     offered = listed.parameters
     closed = listed.input_schema.get("additionalProperties") is False or bool(offered)
-    for name, parameter in declared.parameters.items():
+    for name, parameter in declared.arguments.items():
         if name not in offered and closed:
             yield f"it takes no `{name}`"
         elif not fits(parameter.type, offered.get(name, ValueType.ANY)):
             yield f"`{name}` is {offered[name].value}, declared as {parameter.type.value}"
-    for name in sorted(_required(listed.input_schema) - declared.parameters.keys()):
+    for name in sorted(_required(listed.input_schema) - declared.arguments.keys()):
         yield f"it needs `{name}`, which is not declared"
     if declared.effect is Effect.READ and listed.says_it_writes:
         yield "it is declared as read, and the server says that it changes something"

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from contracts import Effect, Json
-from runtime.capabilities.connections import McpConnection, McpTool, Secret
+from runtime.capabilities.connection_parts import Secret
+from runtime.capabilities.connections_mcp import McpConnection, McpTool
 from runtime.capabilities.errors import NotInstalled, ToolChanged, ToolMissing
 from runtime.capabilities.local_service import passed_on
 from runtime.capabilities.mcp.exchange import Exchange, SessionLost

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from contracts import EvidenceItem, EvidenceKind, Json
 from runtime.canonical import sha256
-from runtime.capabilities.connections import McpConnection, McpTool
+from runtime.capabilities.connections_mcp import McpConnection, McpTool
 from runtime.capabilities.mcp.result import describe, fault_in, files_of, output_of
 from runtime.capabilities.mcp.server import Asked, McpServer
 from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec
@@ -43,7 +43,7 @@ class McpCall:
 
     def _is_left_out(self, name: str, value: Json) -> bool:
         """Whether an argument stands for nothing: servers take an argument that is absent, and refuse a null."""
-        parameter = self._tool.parameters.get(name)
+        parameter = self._tool.arguments.get(name)
         return value is None and parameter is not None and not parameter.required
 
     def _item(self, kind: EvidenceKind, context: CallContext, digest: str, facts: dict[str, Json]) -> EvidenceItem:

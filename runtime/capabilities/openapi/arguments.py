@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from contracts import Json, Parameter, ValueType
+from contracts import Json, Parameter
 from runtime.capabilities.openapi.document import Document, DocumentFault, Found, Place
 from runtime.capabilities.openapi.operation import Carried, Where
-from runtime.capabilities.openapi.schemas import Schemas, or_null
+from runtime.capabilities.openapi.schemas import Schemas, kinds_in, or_null, parameter_of
 
 _LONGEST_TEXT = 1_000
 _IN_PATH = re.compile(r"\{([^{}]+)\}")
@@ -142,11 +142,7 @@ class Arguments:
         self.carried[own] = Carried(where, name, joined)
         taken = schema if needed else or_null(schema)  # null is left out when the call is made
         self._properties[own] = {**taken, **({"description": described} if described else {})}
-        examples = schema.get("examples")
-        self.parameters[own] = Parameter(
-            type=_type_in(schema), description=described, required=needed, choices=tuple(schema.get("enum", ())),
-            example=examples[0] if examples else None,
-        )  # fmt: skip
+        self.parameters[own] = parameter_of(schema, needed=needed, described=described)
 
 
 _WHERE: Mapping[str, Where] = {"path": "path", "query": "query", "header": "header"}
@@ -159,17 +155,6 @@ def media_type_in(content: Iterable[str]) -> str | None:
         if plain in ("application/json", "application/*", "*/*") or plain.endswith("+json"):
             return media
     return None
-
-
-def kinds_in(schema: Mapping[str, Any]) -> list[str]:
-    """Return the types that a value may be of beside null; none when that is left open."""
-    kind = schema.get("type")
-    return [each for each in (kind if isinstance(kind, list) else [kind]) if each not in ("null", None)]
-
-
-def _type_in(schema: Mapping[str, Any]) -> ValueType:
-    kinds = kinds_in(schema)
-    return ValueType(kinds[0]) if len(kinds) == 1 else ValueType.ANY
 
 
 def _why_not(kind: str, parameter: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:

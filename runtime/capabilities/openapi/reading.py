@@ -9,10 +9,10 @@ from typing import Any
 
 from contracts import Json
 from runtime.capabilities.connections import DescribedOperation, HttpConnection, OpenApiConnection, Operation
-from runtime.capabilities.openapi.arguments import Arguments, kinds_in, media_type_in
+from runtime.capabilities.openapi.arguments import Arguments, media_type_in
 from runtime.capabilities.openapi.document import Document, DocumentFault, Found, Place
 from runtime.capabilities.openapi.operation import DocumentedOperation
-from runtime.capabilities.openapi.schemas import Schemas
+from runtime.capabilities.openapi.schemas import Schemas, kinds_in
 
 _LONGEST_TEXT = 1_000
 

@@ -28,12 +28,13 @@ from runtime.engine.react.references import put_back_in
 from runtime.engine.react.repeated import stop_repeated, twin_of
 from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk
-from runtime.engine.react.tools import UnknownTool, in_language
+from runtime.engine.react.tools import UnknownTool
 from runtime.engine.retry import backoff
 from runtime.engine.view import NOTHING
 from runtime.errors import BudgetExceeded, LedgerError, SiliconError, VersionConflict, surely_not
 from runtime.ledger.port import NewEvent
 from runtime.telemetry.guards import Guard
+from runtime.texts import in_language
 
 _End = Pause | SiliconError | Stop | None
 """How a call ended for now: it waits for people, nobody may go on before it is settled, the execution is being

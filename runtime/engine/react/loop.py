@@ -25,7 +25,6 @@ from runtime.engine.react.control import CONTROL, ReplanAsked, Say, StepBlocked,
 from runtime.engine.react.references import original_of
 from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk, output_of, prepare, recall_answers
-from runtime.engine.react.tools import in_language
 from runtime.engine.react.unusable import AnswerUnusable, NothingUsable, refuse_unfinished
 from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
@@ -34,6 +33,7 @@ from runtime.ledger.port import NewEvent
 from runtime.model.required import model_required
 from runtime.strict_json import read_json
 from runtime.telemetry.guards import Guard
+from runtime.texts import in_language
 
 WORDS: Mapping[str, Json] = {"text": "string"}
 """What a step gives whose result is words: they need not come as JSON."""

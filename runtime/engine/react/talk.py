@@ -14,12 +14,13 @@ from runtime.canonical import clean, sha256
 from runtime.engine.context import Run
 from runtime.engine.react.control import CONTROL
 from runtime.engine.react.state import Call, React, Turn
-from runtime.engine.react.tools import Toolbox, in_language
+from runtime.engine.react.tools import Toolbox
 from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
 from runtime.errors import InvalidArguments
 from runtime.model.port import Named
 from runtime.telemetry.guards import Guard
+from runtime.texts import in_language
 
 ROLE = "reason"
 """Which model of the settings reasons in steps."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from contracts import Effect, Json, Step, Text
+from contracts import Effect, Json, Step
 from runtime.capabilities.port import CapabilitySpec
 from runtime.engine.direct import stronger
 from runtime.engine.react.control import CONTROL, control_tool
@@ -15,6 +15,7 @@ from runtime.errors import InvalidArguments
 from runtime.model.requests.names import names_of
 from runtime.once import once_for_each
 from runtime.schema import fault_of, json_schema_of_parameters
+from runtime.texts import in_language
 
 _NAMESAKE = f"{CONTROL}:capability"
 """What a capability is called here whose name is that of our own tool; no other has a colon in its name."""
@@ -98,13 +99,6 @@ class Toolbox:
 
     def _schema(self, spec: CapabilitySpec) -> dict[str, Any]:
         return _schema_of(spec, self._given)
-
-
-def in_language(text: Text, language: str) -> str:
-    """Return the words in the language, else in English, else the first there are."""
-    if isinstance(text, str):
-        return text
-    return text.get(language) or text.get("en") or next(iter(text.values()), "")
 
 
 @once_for_each(4_096)

@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("mcp", reason="the MCP SDK is not installed: pip install 'silicon-org[mcp]'")
 
 from contracts import OrderState
-from runtime.capabilities.connections import McpConnection, read_connection
+from runtime.capabilities.connections import read_connection
+from runtime.capabilities.connections_mcp import McpConnection
 from runtime.capabilities.mcp.server import McpServer
 from runtime.capabilities.mcp.tool import mcp_capabilities
 from runtime.capabilities.secrets import Secrets

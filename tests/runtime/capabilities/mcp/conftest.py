@@ -12,7 +12,8 @@ import pytest
 
 pytest.importorskip("mcp", reason="the MCP SDK is not installed: pip install 'silicon-org[mcp]'")
 
-from runtime.capabilities.connections import McpConnection, read_connection
+from runtime.capabilities.connections import read_connection
+from runtime.capabilities.connections_mcp import McpConnection
 from runtime.capabilities.mcp.tool import McpCall, mcp_capabilities
 from runtime.capabilities.port import CallResult
 from runtime.capabilities.secrets import Secrets

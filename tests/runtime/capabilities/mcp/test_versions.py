@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from contracts import Effect
-from runtime.capabilities.connections import McpConnection, read_connection
+from runtime.capabilities.connections import read_connection
+from runtime.capabilities.connections_mcp import McpConnection
 from runtime.capabilities.errors import ToolChanged, ToolMissing
 from runtime.capabilities.mcp.listing import differences
 from runtime.capabilities.specs import mcp_specs

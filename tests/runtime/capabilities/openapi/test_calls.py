@@ -13,6 +13,8 @@ from agents.organisation.yaml_source import read_yaml
 from runtime.capabilities.connections import OpenApiConnection
 from runtime.capabilities.http import HttpOperation, HttpService, http_capabilities
 from runtime.capabilities.openapi.reading import completed, connection_of
+from runtime.capabilities.registry import Registry
+from runtime.capabilities.router import Router
 from runtime.capabilities.secrets import Secrets
 from runtime.errors import InvalidArguments, PermissionRefused, surely_not
 from runtime.settings import HttpSettings
@@ -105,8 +107,9 @@ async def test_a_body_that_may_be_absent_is(server: Server, operation: Ask) -> N
 async def test_what_the_document_does_not_allow_is_not_sent(
     server: Server, operation: Ask, changed: dict[str, Any], told: str
 ) -> None:
+    router, given = Router(Registry([operation("move")])), {"flight-id": "1", "gate": "B22", "revision": 1, **changed}
     with pytest.raises(InvalidArguments, match=told) as raised:
-        await operation("move").call({"flight-id": "1", "gate": "B22", "revision": 1, **changed}, a_call())
+        await router.call("desk.move", given, a_call(), timeout_s=None)
 
     assert surely_not(raised.value.facts)
     assert not server.asked
