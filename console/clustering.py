@@ -15,8 +15,11 @@ from console.system_user import system_user
 from console.views_cluster import ClusterNumbers, NodeRow, NodeState, OrderRow, PlaceState, SlotRow
 from contracts import ExecutionId, NodeId
 from governance.access import Principal
+from runtime.corrections import Guard, Occasion, by_series
 from runtime.executor.states import FINISHED
 
+_SPANS = 5
+"""Spans of events that are counted for one answer; a ledger that was never counted catches up over several."""
 _CLOSED = {NodeState.OPEN: Closed.OPEN, NodeState.CORDONED: Closed.CORDONED, NodeState.DRAINING: Closed.DRAINING}
 
 
@@ -73,13 +76,15 @@ class Clustering:
         plane, now = await self._plane(), self._resources.clock.now()
         counts, oldest = await plane.counts()
         leases = await (await self._resources.store()).leases.live()
+        counts_ever = (await (await self._resources.tally()).read(now, spans=_SPANS)).ever
         return ClusterNumbers(
             at=now,
             nodes=[_node_row(each) for each in await plane.nodes()],
             orders={PlaceState(stage.name.lower()): counts.get(stage, 0) for stage in Stage},
             most_queued=self._resources.settings.cluster.queue,
             oldest_wait_s=0.0 if oldest is None else max(0.0, (now - oldest).total_seconds()),
-            guards=tuple((await self._resources.organisations()).guards),
+            guards=by_series(counts_ever, Guard),
+            occasions=by_series(counts_ever, Occasion),
             leases=Counter(each.name.partition("/")[0] for each in leases),
         )
 

@@ -11,9 +11,9 @@ from cluster import driver_for
 from console.browser import opens_pages, slot_browser
 from console.doctor import examine
 from console.doctor_connections import connections_of
+from console.doctor_corrections import corrections_of
 from console.doctor_mcp import mcp_servers_of
 from console.doctor_model import models_of
-from console.doctor_tools import tools_of
 from console.folders import folder_of
 from console.resources import Resources
 from console.views import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
@@ -73,16 +73,18 @@ class Keeping:
         if usable:
             browser = await asyncio.to_thread(slot_browser, self._resources.settings)
             found.append(await browser.examine(start=organisation is not None and opens_pages(organisation)))
-        return [*found, *await self._models(organisation), *await self._tools(), *told]
+        return [*found, *await self._models(organisation), *await self._corrections(organisation), *told]
 
-    async def _tools(self) -> Sequence[Examined]:
-        """Look with which tools models have trouble, where there is a ledger to look into."""
+    async def _corrections(self, organisation: Organisation | None) -> Sequence[Examined]:
+        """Look how often models are corrected, where there is a ledger to look into."""
         if (await self._database()).health is not Health.GOOD or not await self._has_ledger():
             return []
         try:
-            return await tools_of((await self._resources.store()).ledger)
+            counts = await (await self._resources.tally()).read(self._resources.clock.now())
         except SiliconError as error:
-            return [Examined("tools", Health.BROKEN, error.message)]
+            return [Examined("corrections", Health.BROKEN, error.message)]
+        name = None if organisation is None else organisation.name
+        return list(corrections_of(counts, self._resources.settings.doctor, organisation=name))
 
     async def _models(self, organisation: Organisation | None) -> Sequence[Examined]:
         """Ask the models; what is found out for an organisation is kept for its work where there is a ledger."""

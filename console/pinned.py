@@ -25,7 +25,6 @@ from runtime.errors import SiliconError
 from runtime.executor import ExecutionRun
 from runtime.model.opening import Models
 from runtime.settings.load import Settings
-from runtime.telemetry.guards import GuardCounts
 
 if TYPE_CHECKING:
     from agents.workforce.ray import Hosts
@@ -51,8 +50,6 @@ class Organisations:
         self.hosts = hosts
         self._read: dict[tuple[str, Path], Organisation] = {}
         self._pinned: dict[tuple[str, Path], Wired] = {}
-        self.guards = GuardCounts()
-        """How often the models of this process had to be corrected."""
         self._in_use: Counter[tuple[str, Path]] = Counter()
         self._making = asyncio.Lock()
         self._current: list[Wired] = []
@@ -200,7 +197,7 @@ class Organisations:
         bridged = any(isinstance(each, BridgeConnection) for each in organisation.connections.values())
         calls = self.foreign.calls if bridged else None
         return Wired(
-            organisation, self.store, self._settings, self.clock, self.plane, self.bridge, self.models, self.guards,
+            organisation, self.store, self._settings, self.clock, self.plane, self.bridge, self.models,
             calls,
         )  # fmt: skip
 

@@ -23,6 +23,7 @@ from runtime.settings.load import Settings
 if TYPE_CHECKING:
     from agents.workforce.ray import Hosts
     from cluster.ray_bridge import RayBridges
+    from runtime.corrections import Tally
     from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
 
 
@@ -40,6 +41,7 @@ class Resources:
         self.clock: Clock = clock or SystemClock()
         self._store: SqlStore | None = None
         self._bus: Bus | None = None
+        self._tally: Tally | None = None
         self._opening = asyncio.Lock()
         self._organisations: Organisations | None = None
         self._asked: PeopleAsked | None = None
@@ -52,6 +54,14 @@ class Resources:
             self._store = await open_store(self.settings.ledger, home=self.settings.home, clock=self.clock)
             pass_over_the_start()  # SQLAlchemy has come with it
         return self._store
+
+    async def tally(self) -> Tally:
+        """Return the counts of how often models had to be corrected."""
+        if self._tally is None:
+            from runtime.corrections import Tally  # what only looks at them pays for the engine that they are read by
+
+            self._tally = Tally((await self.store()).ledger)
+        return self._tally
 
     async def bus(self) -> Bus:
         """Return the bus of this process, which tells what every process commits."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -145,5 +145,7 @@ class ClusterNumbers:
     """0 while nobody waits."""
     leases: Mapping[str, int]
     """Kind of what is held → how many live leases."""
-    guards: Sequence[tuple[tuple[str, str, str], int]] = ()
-    """Guard, model and tool → how often it fired in this process since its start."""
+    guards: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    """Guard, model and tool → how often it fired since the ledger began, in whichever process."""
+    occasions: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    """Occasion, model and tool → how often guards could have fired."""

@@ -48,7 +48,6 @@ from runtime.ledger.port import Lease, Store
 from runtime.model.opening import Models
 from runtime.settings.load import Settings
 from runtime.telemetry import redact
-from runtime.telemetry.guards import GuardCounts
 
 if TYPE_CHECKING:
     from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
@@ -65,7 +64,6 @@ class Wired:
     control_plane: ControlPlane
     bridge: Bridge
     models: Models
-    guards: GuardCounts
     calls: BridgeCalls | None = None
     """Lays calls before bridges that speak HTTP."""
     _boards: WeakValueDictionary[ExecutionId, LedgerBlackboard] = field(init=False, default_factory=WeakValueDictionary)
@@ -184,7 +182,6 @@ class Wired:
             grace_s=self.settings.executor.cancel_grace_s,
             steps=run.steps,
             known=run.known,
-            guards=self.guards,
             model=self.models.for_run(self.organisation.name, run.models, self.organisation.prices),
             snapshot_events=self.settings.ledger.snapshot_events,
         )

@@ -70,8 +70,10 @@ def gauges_of(numbers: ClusterNumbers) -> list[Gauge]:
         Gauge("cluster_pull_age_seconds", "Time since a node last looked for orders.", ["node"], pulls),
         Gauge("leases", "Leases that are held, by what they are for.", ["kind"],
               [((kind,), count) for kind, count in sorted(numbers.leases.items())]),
-        Gauge("model_guards", "How often models had to be corrected in this process.", ["guard", "model", "tool"],
-              numbers.guards, only_grows=True),
+        Gauge("model_guards", "How often models had to be corrected.", ["guard", "model", "tool"],
+              list(numbers.guards.items()), only_grows=True),
+        Gauge("model_occasions", "How often guards could have corrected models.", ["occasion", "model", "tool"],
+              list(numbers.occasions.items()), only_grows=True),
     ]  # fmt: skip
 
 

@@ -34,7 +34,6 @@ from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Blobs, Ledger, NewEvent, Store
 from runtime.model.port import Model
 from runtime.settings.groups import EngineSettings
-from runtime.telemetry.guards import GuardCounts
 
 T = TypeVar("T")
 
@@ -73,8 +72,6 @@ class Run:
     """Stops calls in progress after a cancel."""
     model: Model | None = None
     """Who reasons in steps that ask for it."""
-    guards: GuardCounts = field(default_factory=GuardCounts)
-    """Counts how often a model had to be corrected."""
     flights: Flights = field(default_factory=Flights)
     """Reads in progress, which identical ones join."""
     cancelled_branches: Callable[[], Collection[str]] = tuple

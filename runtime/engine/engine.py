@@ -45,7 +45,6 @@ from runtime.model.port import Model
 from runtime.schema import fault_of, json_schema_of_parameters
 from runtime.settings.groups import EngineSettings
 from runtime.telemetry.context import working_on
-from runtime.telemetry.guards import GuardCounts
 
 LARGEST_OUTPUT = PAYLOAD_BYTES - 1024 * 1024
 """Bytes of output that a report can carry, so that it fits into its events."""
@@ -69,7 +68,6 @@ class Engine:
         cancelled_branches: names of the branches that were asked to stop; polled like `cancelled`.
         still_held: asked before each effect; raises StaleWriter when the leases may have run out and cannot be renewed.
         known: what this process knows of the stretch's orders, so that it need not read them.
-        guards: counts how often models had to be corrected.
     """
 
     def __init__(
@@ -79,7 +77,7 @@ class Engine:
         grace_s: float = 2.0, steps: Steps | None = None, model: Model | None = None,
         snapshot_events: int = SNAPSHOT_EVENTS,
         cancelled_branches: Callable[[], Collection[str]] = tuple, still_held: StillHeld = always,
-        known: Known | None = None, guards: GuardCounts | None = None,
+        known: Known | None = None,
     ) -> None:  # fmt: skip
         self._store = store
         self._router = router
@@ -100,7 +98,6 @@ class Engine:
         self._cancelled_branches = cancelled_branches
         self._still_held = still_held
         self._known = Known() if known is None else known
-        self._guards = GuardCounts() if guards is None else guards
 
     async def run(
         self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None,
@@ -233,7 +230,7 @@ class Engine:
             settings=self._settings, cancelled=lambda: self._is_cancelled(order), outputs=Outputs(), sleep=self._sleep,
             grace_s=self._grace_s, steps=self._steps, model=self._model, branch=order.branch,
             cancelled_branches=self._cancelled_branches, flow=flow, still_held=self._still_held, account=account,
-            known=self._known, guards=self._guards,
+            known=self._known,
         )  # fmt: skip
 
     def _is_cancelled(self, order: TaskOrder, branch: str | None = None) -> bool:

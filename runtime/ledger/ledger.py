@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select, union_all
@@ -96,10 +96,16 @@ class SqlLedger:
         query = select(events).where(of_it, events.c.position > after)
         return await self._read(query.order_by(events.c.position).limit(limit))
 
-    async def read_all(self, *, after: int = 0, limit: int = 1_000) -> list[Event]:
-        """Return events with a position greater than `after`, in order."""
+    async def read_all(
+        self, *, after: int = 0, until: int | None = None, limit: int = 1_000, types: Collection[str] = ()
+    ) -> list[Event]:
+        """Return events with a position greater than `after`, in order; see the port."""
         events = schema.events
         query = select(events).where(events.c.position > after)
+        if until is not None:
+            query = query.where(events.c.position <= until)
+        if types:
+            query = query.where(events.c.type.in_([number_of(each) for each in sorted(types)]))
         return await self._read(query.order_by(events.c.position).limit(limit))
 
     async def read_streams(self, prefix: str, *, after: int = 0) -> list[Event]:

@@ -160,8 +160,13 @@ class Ledger(Protocol):
         """Return events of all streams of one execution with a position greater than `after`, in order."""
         ...
 
-    async def read_all(self, *, after: int = 0, limit: int = 1_000) -> list[Event]:
-        """Return events with a position greater than `after`, in order; a reader with a cursor misses none."""
+    async def read_all(
+        self, *, after: int = 0, until: int | None = None, limit: int = 1_000, types: Collection[str] = ()
+    ) -> list[Event]:
+        """Return events with a position greater than `after`, in order; a reader with a cursor misses none.
+
+        With `until` those up to that position only, with `types` those of one of these.
+        """
         ...
 
     async def read_streams(self, prefix: str, *, after: int = 0) -> list[Event]:

@@ -377,6 +377,17 @@ class ModelSettings(Group):
     """Whether answers are asked for in parts, where the endpoint can."""
 
 
+class DoctorSettings(Group):
+    """What `silicon doctor` says of the guards that correct models."""
+
+    retire_under: float = Field(default=0.05, gt=0, le=1)
+    """A guard that fired in a smaller share of the occasions on which it could have is a candidate to retire."""
+    least_occasions: int = Field(default=100, ge=1)
+    """Occasions below which nothing is said of a guard."""
+    tools_told: int = Field(default=5, ge=1)
+    """Tools with the most wrong calls that are named."""
+
+
 class LogSettings(Group):
     """What the program says about itself."""
 

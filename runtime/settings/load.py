@@ -22,6 +22,7 @@ from runtime.settings.groups import (
     BrowserSettings,
     BusSettings,
     ClusterSettings,
+    DoctorSettings,
     EngineSettings,
     ExecutorSettings,
     FileSettings,
@@ -82,6 +83,7 @@ class Settings(BaseSettings):
     blackboard: BlackboardSettings = BlackboardSettings()
     skills: SkillSettings = SkillSettings()
     model: ModelSettings = ModelSettings()
+    doctor: DoctorSettings = DoctorSettings()
     log: LogSettings = LogSettings()
 
     _sources: dict[str, str] = PrivateAttr(default_factory=dict)

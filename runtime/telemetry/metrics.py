@@ -27,7 +27,7 @@ class Gauge:
     samples: Iterable[tuple[Sequence[str], float]] = field(default_factory=list)
     """The values of the labels, in their order, and the number."""
     only_grows: bool = False
-    """Whether it counts what happened, from zero at the start of the process; then `_total` is added to its name."""
+    """Whether it counts what happened, and so never falls; then `_total` is added to its name."""
 
 
 class Gauges(Collector):

@@ -106,6 +106,19 @@ def test_the_model_of_an_execution_stays_the_one_it_began_with(shop: Shop) -> No
     assert {asked.json["model"] for asked in shop.server.chats} == {MODEL}
 
 
+def test_doctor_knows_how_often_the_model_was_corrected_in_processes_that_ended(shop: Shop) -> None:
+    shop.server.plays(calls(("rob_the_bank", {})), PLAN, says("Done."), says("Hello."))
+    shop.run(WORK, "--mode", "plan")
+    shop.run(QUESTION, "--mode", "answer")
+
+    told = {each["name"]: each for each in shop.silicon("doctor", str(shop.folder))["examined"]}
+
+    assert told["tools"]["facts"] == {"(no such tool)": {"wrong": 1, "calls": 1}}
+    (unknown,) = [each for each in told[f"defences {MODEL}"]["facts"]["defences"] if each["guard"] == "unknown_tool"]
+    assert (unknown["fired"], unknown["of"], unknown["candidate"]) == (1, "calls", False)
+    assert told[f"defences {MODEL}"]["what"].startswith("too little to judge guards by")
+
+
 def test_money_without_a_price_asks_no_model(shop: Shop) -> None:
     asked = shop.server.count()
     ended = shop.run(QUESTION, "--budget-money", "1 USD")

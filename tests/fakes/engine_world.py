@@ -44,7 +44,6 @@ from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Append, NewEvent, Store
 from runtime.model.port import Model
 from runtime.settings.groups import BlackboardSettings, EngineSettings
-from runtime.telemetry.guards import GuardCounts
 from runtime.telemetry.redaction import redact
 from tests.fakes.clock import HandClock
 
@@ -205,7 +204,6 @@ class World:
         self.steps: Steps | None = None
         self.known: Known | None = None
         """What the process knows; None where each engine is one that knows nothing."""
-        self.guards = GuardCounts()
         self.grace_s = 0.0
         self.still_held: StillHeld = always
 
@@ -235,7 +233,6 @@ class World:
             model=self.model,
             steps=self.steps,
             known=self.known,
-            guards=self.guards,
         )
 
     async def run(self, order: TaskOrder) -> StatusReport:

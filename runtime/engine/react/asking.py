@@ -17,10 +17,12 @@ from runtime.engine.react.talk import Talk, take_in
 from runtime.engine.retry import backoff
 from runtime.errors import InvalidArguments, NetworkFault, SiliconError
 from runtime.ledger.port import NewEvent
-from runtime.model.answers.recovery import AS_TEXT
 from runtime.model.course import Course
 from runtime.model.port import Ending, ModelAnswer, ModelRequest, ToolCall
-from runtime.telemetry.guards import Guard
+
+COUNTED = ("faults", "dropped", "usage_estimated")
+"""Facts that say what it took to understand an answer. They stand in the event of a long answer as well: they are
+counted (`runtime.corrections`), and nothing that counts reads blobs."""
 
 
 class IterationLimit(SiliconError):
@@ -80,7 +82,6 @@ async def _ask_once(talk: Talk, request: ModelRequest) -> float | None:
         if attempt.was_charged:
             await run.journal.write_ahead(attempt.unanswered(error.problem()))
         raise
-    _count(talk, answer)
     await _store(talk, request, answer, seconds=attempt.seconds)
     return None
 
@@ -99,7 +100,6 @@ def _guard(talk: Talk) -> None:
     settings = run.settings
     most = settings.iterations if step.iterations is None else step.iterations
     if len(turns) >= most:
-        talk.fired(Guard.ITERATION_LIMIT)
         raise IterationLimit(
             f"Step {step.id} is not done after {len(turns)} answers of the model, and more are not allowed "
             f"(iterations). What was done is kept; `silicon resume` goes on from here.",
@@ -109,7 +109,6 @@ def _guard(talk: Talk) -> None:
     most = max(settings.plan_iterations, settings.iterations * max(len(list(plan.all_steps())), run.view.size))
     asked = run.view.answers
     if asked >= most:
-        talk.fired(Guard.ITERATION_LIMIT)
         raise IterationLimit(
             f"The plan is not done after {asked} answers of models, and {most} is the limit of a plan of this size. "
             f"What was done is kept.",
@@ -139,17 +138,6 @@ def _cannot_be_made(category: ErrorCategory) -> bool:
     return category is ErrorCategory.INVALID_ARGUMENTS
 
 
-def _count(talk: Talk, answer: ModelAnswer) -> None:
-    """Count what it took to understand an answer."""
-    faults, dropped = answer.facts.get("faults"), answer.facts.get("dropped")
-    if isinstance(faults, list) and AS_TEXT in faults:
-        talk.fired(Guard.CALLS_AS_TEXT)
-    for each in dropped if isinstance(dropped, list) else ():
-        talk.fired(Guard.TOOL_DROPPED, tool=str(each).partition(":")[0])
-    if answer.facts.get("usage_estimated"):
-        talk.fired(Guard.USAGE_ESTIMATED)
-
-
 async def _store(talk: Talk, request: ModelRequest, answer: ModelAnswer, *, seconds: float) -> None:
     run, number = talk.run, talk.react.number + 1
     calls = [_told(talk, call, f"{number}:{place}") for place, call in enumerate(answer.calls, 1)]
@@ -162,7 +150,8 @@ async def _store(talk: Talk, request: ModelRequest, answer: ModelAnswer, *, seco
         data["ending"] = answer.ending.value
     text, blobs = to_bytes(whole), []
     if len(text) > run.settings.inline_output:  # long, the whole answer is a blob and the event names its calls only
-        data["answer_sha256"], data["content"], data["facts"] = sha256(text), "", {}
+        data["answer_sha256"], data["content"] = sha256(text), ""
+        data["facts"] = {name: whole["facts"][name] for name in COUNTED if name in whole["facts"]}
         data["calls"] = [{name: each[name] for name in each if name != "arguments"} for each in whole["calls"]]
         blobs.append(text)
     await run.journal.write(NewEvent("model.answered", data), blobs=blobs)

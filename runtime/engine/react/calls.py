@@ -28,12 +28,10 @@ from runtime.engine.react.references import put_back_in
 from runtime.engine.react.repeated import stop_repeated, twin_of
 from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk
-from runtime.engine.react.tools import UnknownTool
 from runtime.engine.retry import backoff
 from runtime.engine.view import NOTHING
 from runtime.errors import BudgetExceeded, LedgerError, SiliconError, VersionConflict, surely_not
 from runtime.ledger.port import NewEvent
-from runtime.telemetry.guards import Guard
 from runtime.texts import in_language
 
 _End = Pause | SiliconError | Stop | None
@@ -184,28 +182,31 @@ async def _ask_person(talk: Talk, call: Call) -> Pause | None:
     return None
 
 
-def _odd(talk: Talk, spec: CapabilitySpec, draft: Draft) -> tuple[str, ...]:
-    """Return what is odd about a result by the rules of its capability, in the words that the model is told."""
+def _odd(talk: Talk, spec: CapabilitySpec, draft: Draft) -> tuple[str, ...] | None:
+    """Return what is odd about a result by the rules of its capability, in the words that the model is told.
+
+    None says that there was nothing to judge by.
+    """
     if not spec.plausible or draft.confirmed or not isinstance(draft.output, dict):
-        return ()
+        return None
     odd = suspicions(spec.plausible, draft.output)
     return tuple(in_language(message, talk.run.order.language) for message in odd)
 
 
 async def finish_call(
-    talk: Talk, call: Call, draft: Draft, arguments_sha256: str | None, *, odd: tuple[str, ...] = ()
+    talk: Talk, call: Call, draft: Draft, arguments_sha256: str | None, *, odd: tuple[str, ...] | None = None
 ) -> None:
     """Store what the call gave, with everything that belongs to it, in one append."""
     run = talk.run
     draft.output = run.journal.redact(draft.output)
     draft.usage = Usage(seconds=draft.seconds) + (draft.usage or NOTHING)  # and no step
     result, blobs = result_of(run, talk.step.model_copy(update={"output": OutputMode.INLINE}), draft)
-    result.suspicious = odd
-    if odd:
-        talk.fired(Guard.RESULT_SUSPICIOUS, tool=draft.use or "")
+    result.suspicious = odd or ()
     if draft.happened:
         result = replace(result, undo=undo_if_told(talk.step, talk.scope, draft.output))
     data = talk.of_call(call, **result.to_data(), arguments_sha256=arguments_sha256)
+    if odd == ():
+        data["judged"] = True  # and found plausible
     if result.output_sha256 is not None:
         data["shown"], data["length"] = beginning_of(draft.output)
     await run.journal.write(
@@ -229,11 +230,6 @@ async def _fail_or_wait(talk: Talk, call: Call, error: SiliconError) -> None:
 
 async def fail_call(talk: Talk, call: Call, problem: Problem, *, final: bool) -> None:
     """Record why the call failed."""
-    if problem.category is ErrorCategory.INVALID_ARGUMENTS:
-        if problem.code == UnknownTool.code:
-            talk.fired(Guard.UNKNOWN_TOOL)  # under no name: models make them up
-        else:
-            talk.fired(Guard.ARGUMENTS_INVALID, tool=_tool(talk, call))
     use, digest = talk.key_of(call) or (None, None)
     gone = lost(talk.unit, [call.id]) if final and not surely_not(problem.facts) else None
     data = talk.of_call(
@@ -243,10 +239,6 @@ async def fail_call(talk: Talk, call: Call, problem: Problem, *, final: bool) ->
     await talk.run.journal.write(NewEvent("call.failed", clean_data(data)))
     if call.id not in talk.unit.reserved:
         talk.run.account.give_back(talk.unit, call.id)
-
-
-def _tool(talk: Talk, call: Call) -> str:
-    return CONTROL if call.name == CONTROL else talk.box.spec_for(call).name
 
 
 async def write_wait(talk: Talk, call: Call, pause: Pause) -> Pause:

@@ -32,7 +32,6 @@ from runtime.errors import InvalidArguments, SiliconError
 from runtime.ledger.port import NewEvent
 from runtime.model.required import model_required
 from runtime.strict_json import read_json
-from runtime.telemetry.guards import Guard
 from runtime.texts import in_language
 
 WORDS: Mapping[str, Json] = {"text": "string"}
@@ -154,9 +153,11 @@ def _doubt(talk: Talk, output: Json) -> None:
 
 async def _refuse(talk: Talk, turn: Turn, error: SiliconError) -> None:
     """Record that the answer was not taken, which the model is told; raise the error when it was told often enough."""
-    talk.fired(Guard.RESULT_SUSPICIOUS if isinstance(error, Implausible) else Guard.ANSWER_REFUSED)
     told = sum(each.refused is not None and each.refused.code != Implausible.code for each in talk.react.counted)
     if not isinstance(error, Implausible) and told >= talk.run.settings.corrections:
+        error.facts["refused_answer"] = (
+            turn.number
+        )  # the event of the step tells this refusal, which has none of its own
         raise error
     problem: Problem = error.problem()
     data = talk.event(answer=turn.number, problem=problem.to_json())

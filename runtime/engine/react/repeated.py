@@ -9,7 +9,6 @@ from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk
 from runtime.errors import BusinessRefusal, InvalidArguments
 from runtime.ledger.port import NewEvent
-from runtime.telemetry.guards import Guard
 
 
 class CallRepeated(BusinessRefusal):
@@ -60,13 +59,12 @@ async def stop_repeated(talk: Talk, turn: Turn) -> None:
     error = CallRepeated(
         f"The model called {again[0].name} with the same arguments {most} times in a row in step {talk.step.id}; it "
         f"goes round in a ring and was stopped.",
-        step=talk.step.id, use=again[0].name, times=most, happened="no",
+        step=talk.step.id, use=talk.box.spec_for(again[0]).name, times=most, happened="no",
     )  # fmt: skip
     failed = [
         NewEvent("call.failed", clean_data(talk.of_call(call, problem=error.problem().to_json(), final=True)))
         for call in again
     ]
-    talk.fired(Guard.CALL_REPEATED, tool=talk.box.spec_for(again[0]).name)
     await talk.run.journal.write(*failed)
     raise error
 

@@ -18,8 +18,6 @@ from runtime.engine.react.tools import Toolbox
 from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
 from runtime.errors import InvalidArguments
-from runtime.model.port import Named
-from runtime.telemetry.guards import Guard
 from runtime.texts import in_language
 
 ROLE = "reason"
@@ -46,11 +44,6 @@ class Talk:
         if self.unit.react is None:
             return React()
         return self.unit.react
-
-    def fired(self, guard: Guard, *, tool: str = "") -> None:
-        """Count that the model had to be corrected."""
-        model: object = self.run.model
-        self.run.guards.fired(guard, model=model.name_of(ROLE) if isinstance(model, Named) else "", tool=tool)
 
     def event(self, **facts: Any) -> dict[str, Any]:
         """Return the data of an event of this unit."""

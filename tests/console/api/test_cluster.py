@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from cluster import Node, open_control_plane
-from contracts import ExecutionId, NodeId
+from contracts import ExecutionId, NodeId, OrderId
 from runtime.clock import SystemClock
 from runtime.ledger.port import Append, NewEvent
 from runtime.settings import ClusterSettings, SlotSettings
@@ -156,6 +156,20 @@ async def test_the_numbers_are_given_without_a_token_and_tell_nobodys_names(busy
     assert found["silicon_cluster_heartbeat_age_seconds", NODE.node_id.ulid] >= 0
     assert found[("silicon_cluster_queue_limit",)] == 100_000
     assert "three-airports" not in response.text and "desk" not in response.text
+
+
+async def test_corrections_of_models_are_counted_from_the_ledger_whoever_wrote_them(served: Served) -> None:
+    execution, order = ExecutionId.new(), OrderId.new()
+    told = [NewEvent("model.answered", {"answer": 1, "calls": [], "facts": {"usage_estimated": True}})] * 2
+    for stream, events in ((execution, [NewEvent("execution.requested", {"models": {"reason": "m"}})]), (order, told)):
+        await served.store.ledger.append(Append(str(stream), events, 0, "desk", "/test", execution_id=execution))
+
+    async with httpx.AsyncClient(base_url=served.url) as anybody:
+        numbers = (await anybody.get("/metrics")).text
+
+    assert 'silicon_model_guards_total{guard="usage_estimated",model="m",tool=""} 2.0' in numbers
+    assert 'silicon_model_occasions_total{model="m",occasion="answers",tool=""} 2.0' in numbers
+    assert "desk" not in numbers
 
 
 async def test_a_slot_that_is_kept_ready_is_told_and_counted(busy: Served) -> None:

@@ -180,6 +180,19 @@ async def test_an_execution_is_read_across_its_streams(store: SqlStore) -> None:
     assert [event.position for event in await store.ledger.read_execution(mine, after=1, limit=1)] == [3]
 
 
+async def test_all_is_read_between_two_positions_and_of_some_types_alone(store: SqlStore) -> None:
+    kinds = ["step.finished", "step.failed", "call.failed"] * 2
+    await store.ledger.append(Append("order/a", [NewEvent(kind, {}) for kind in kinds], 0, "acme", "/test"))
+
+    async def read(**how: Any) -> list[int]:
+        return [event.position for event in await store.ledger.read_all(**how)]
+
+    assert await read(after=1, until=4) == [2, 3, 4]
+    assert await read(types={"step.failed", "call.failed"}) == [2, 3, 5, 6]
+    assert await read(after=2, until=5, limit=1, types=["step.failed"]) == [5]
+    assert await read(types=["never.happened"]) == []
+
+
 async def test_listeners_hear_of_each_commit_after_it(store: SqlStore) -> None:
     heard: list[int] = []
     stop = store.ledger.on_commit(lambda events: heard.extend(event.position for event in events))
