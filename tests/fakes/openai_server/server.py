@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from typing import Any
 from urllib.parse import urlsplit
@@ -109,8 +109,10 @@ class OpenAIServer:
     async def _main(self) -> None:
         stopping, released = asyncio.Event(), asyncio.Event()
         tasks: set[asyncio.Task[None]] = set()
+        writers: list[asyncio.StreamWriter] = []
 
         def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writers.append(writer)
             task = asyncio.create_task(self._serve(Wire(reader, writer)))
             tasks.add(task)
             task.add_done_callback(ended)
@@ -123,10 +125,13 @@ class OpenAIServer:
         server = await asyncio.start_server(connected, "127.0.0.1", 0)
         self._started.set_result((asyncio.get_running_loop(), stopping, released, server.sockets[0].getsockname()[1]))
         await stopping.wait()
+        # first nothing more is accepted: a connection that is on its way in when the server closes is lost, and leaks
+        asyncio.get_running_loop().remove_reader(server.sockets[0].fileno())
+        await _all_ended(tasks)
         server.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for writer in writers:
+            writer.transport.abort()  # what a client does not read would keep its connection open
+        await asyncio.gather(*(writer.wait_closed() for writer in writers), return_exceptions=True)
 
     async def _serve(self, wire: Wire) -> None:
         self._note(connections=1)
@@ -197,6 +202,14 @@ class OpenAIServer:
         if self.otherwise is None:
             raise AssertionError("the endpoint was asked once more than the script has answers")
         return self.otherwise
+
+
+async def _all_ended(tasks: Collection[asyncio.Task[None]]) -> None:
+    """Cancel what serves connections, and return once nothing is left on this loop: one may just have been accepted."""
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(others)
 
 
 def _called(scripted: Scripted, asked: Asked) -> Any:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import socket
+import warnings
 from datetime import UTC, datetime
 from typing import Any
 
@@ -258,3 +261,20 @@ async def test_a_script_at_its_end_fails_the_test() -> None:
 
     with pytest.raises(AssertionError, match="once more"):
         server.stop()
+
+
+@pytest.mark.parametrize("answer", [stalls(says("Hello."), after=0), sends(b"x" * 50_000_000)])
+async def test_a_server_that_is_stopped_in_the_middle_of_answers_leaves_no_connection_open(answer: Any) -> None:
+    server = OpenAIServer(answer)
+    asking, silent = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(2)]
+    with asking, silent, warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", ResourceWarning)
+        asking.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}")
+        await server.until(lambda: server.count() == 1)
+
+        late = socket.create_connection(("127.0.0.1", server.port))
+        server.stop()
+        late.close()
+        gc.collect()
+
+    assert [str(each.message) for each in warned] == []
