@@ -9,7 +9,13 @@ from urllib.parse import urlsplit
 from agents.organisation import Organisation
 from console.views import Examined, Health
 from runtime.capabilities.connection_parts import Secret
-from runtime.capabilities.connections import BridgeConnection, DuckdbConnection, HttpConnection, SqliteConnection
+from runtime.capabilities.connections import (
+    BridgeConnection,
+    DuckdbConnection,
+    HostsConnection,
+    HttpConnection,
+    SqliteConnection,
+)
 from runtime.capabilities.connections_mcp import McpConnection
 from runtime.capabilities.http_guard import is_public
 from runtime.capabilities.secrets import Secrets
@@ -30,6 +36,10 @@ def connections_of(organisation: Organisation, secrets: Secrets | None = None) -
             case McpConnection():
                 yield from _refused(name, connection.url, connection, secrets or Secrets())
                 yield from _secrets(name, connection.env, "the variable", secrets or Secrets())
+            case HostsConnection(hosts=hosts):
+                broken = [fault for host in hosts for fault in _address(name, f"//{host}", connection)]
+                broken += _secrets(name, connection.headers, "the header", secrets or Secrets())
+                yield from broken or [Examined(name, Health.GOOD, f"http.get and http.send reach {', '.join(hosts)}")]
             case BridgeConnection():
                 yield Examined(name, Health.NOTE, "carried out by bridges; `silicon cluster nodes` lists them")
             case _:
@@ -51,11 +61,13 @@ def _refused(
     yield from _secrets(name, connection.headers, "the header", secrets)
 
 
-def _address(name: str, address: str, connection: HttpConnection | McpConnection) -> Iterator[Examined]:
+def _address(
+    name: str, address: str, connection: HttpConnection | HostsConnection | McpConnection
+) -> Iterator[Examined]:
     host = urlsplit(address).hostname or ""
     if connection.allow_private or not _is_private(host):
         return
-    what = f"{address} is inside a private network or this machine; every call is refused"
+    what = f"{address.removeprefix('//')} is inside a private network or this machine; every call is refused"
     yield Examined(name, Health.BROKEN, what, "Say `allow_private: true` for this connection if that is meant.")
 
 

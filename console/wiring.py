@@ -37,6 +37,7 @@ from runtime.capabilities.port import CapabilitySpec
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
 from runtime.capabilities.secrets import Secrets
+from runtime.capabilities.web.capability import web_capabilities
 from runtime.clock import Clock
 from runtime.engine.engine import Engine
 from runtime.engine.ports import Delegate
@@ -108,6 +109,7 @@ class Wired:
             [
                 *builtin_capabilities(self.settings.slot),
                 *browser_capabilities(self.connected.browsers),
+                *web_capabilities(self.connected.web),
                 *self.connected.capabilities,
                 AttributeCapability(say_in),
                 AdviseCapability(

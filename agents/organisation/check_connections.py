@@ -12,6 +12,7 @@ from runtime.capabilities.connections import (
     AnyConnection,
     BridgeConnection,
     DuckdbConnection,
+    HostsConnection,
     HttpConnection,
     Operation,
     SqliteConnection,
@@ -19,6 +20,7 @@ from runtime.capabilities.connections import (
 from runtime.capabilities.connections_mcp import McpConnection
 from runtime.capabilities.openapi.operation import DocumentedOperation
 from runtime.capabilities.specs import bridge_specs, mcp_specs, operation_spec, sql_spec
+from runtime.capabilities.web.specs import GET, web_specs
 
 
 def connection_faults(draft: Draft) -> Iterator[Fault]:
@@ -61,6 +63,9 @@ def _costs(name: str, connection: AnyConnection) -> Iterator[tuple[tuple[str, ..
     if isinstance(connection, McpConnection):
         for spec in mcp_specs(name, connection):
             yield (name, "tools", spec.name.partition(".")[2]), spec.name, spec.costs
+        return
+    if isinstance(connection, HostsConnection):
+        yield (name,), GET.name, web_specs([connection])[0].costs
         return
     if not isinstance(connection, HttpConnection):
         yield (name,), f"{name}.query", sql_spec(name, connection).costs

@@ -11,7 +11,7 @@ from agents.organisation.fault import Fault
 from runtime.bindings import texts_of
 from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.blackboard import WRITE
-from runtime.capabilities.connections import BridgeConnection, HttpConnection
+from runtime.capabilities.connections import BridgeConnection, HostsConnection, HttpConnection
 from runtime.capabilities.connections_mcp import McpConnection
 from runtime.capabilities.resources import text_of
 from runtime.capabilities.sql_names import not_passed
@@ -30,7 +30,7 @@ def value_faults(draft: Draft) -> Iterator[Fault]:
 def _query_faults(draft: Draft, call: Call) -> Iterator[Fault]:
     connection = draft.connections.get(str(call.use).removesuffix(".query"))
     sql = call.arguments.get("sql")
-    others = HttpConnection | BridgeConnection | McpConnection
+    others = HttpConnection | HostsConnection | BridgeConnection | McpConnection
     if connection is None or isinstance(connection.value, others) or not is_written_out(sql):
         return
     given = call.arguments.keys() - {"sql"}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.organisation.check_connections import connection_faults
+from agents.organisation.check_hosts import host_faults
 from agents.organisation.check_people import people_faults
 from agents.organisation.check_reach import reach_faults
 from agents.organisation.check_resources import resource_faults
@@ -159,6 +160,7 @@ def _report(draft: Draft, tree_depth: int | None) -> Report:
     faults += people_faults(draft, tree_depth=depth)
     faults += connection_faults(draft)
     faults += result_faults(draft)
+    faults += host_faults(draft)
     faults += signal_faults(draft)
     faults += skill_faults(draft)
     faults += reach_faults(draft)

@@ -9,7 +9,7 @@ from pathlib import Path
 from runtime.capabilities.bridged import BridgeCalls, bridged_capabilities
 from runtime.capabilities.browser.capability import Browsers
 from runtime.capabilities.browser.sites import Sites
-from runtime.capabilities.connections import AnyConnection, BridgeConnection, HttpConnection
+from runtime.capabilities.connections import AnyConnection, BridgeConnection, HostsConnection, HttpConnection
 from runtime.capabilities.connections_mcp import McpConnection
 from runtime.capabilities.http import HttpService, http_capabilities
 from runtime.capabilities.local_service import LocalService
@@ -18,6 +18,7 @@ from runtime.capabilities.mcp.tool import mcp_capabilities
 from runtime.capabilities.port import Capability
 from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.sql import SqlQuery
+from runtime.capabilities.web.capability import Web
 from runtime.settings import BrowserSettings, HttpSettings, McpSettings, SqlSettings
 
 
@@ -32,6 +33,8 @@ class Connected:
     """By connection."""
     servers: dict[str, McpServer] = field(default_factory=dict)
     """MCP servers, by connection."""
+    web: Web = field(default_factory=lambda: Web({}, HttpSettings(), Secrets()))
+    """What reaches the hosts of its lists."""
     browsers: Browsers = field(default_factory=lambda: Browsers(Sites([]), BrowserSettings()))
     """What opens the pages of connections; nothing runs before a step does."""
 
@@ -44,6 +47,7 @@ class Connected:
             await service.close()
         for server in self.servers.values():
             await server.close()
+        await self.web.close()
 
 
 def connect(
@@ -83,6 +87,8 @@ def connect(
             connected.servers[name] = server
             connected.capabilities += tools
             continue
+        if isinstance(connection, HostsConnection):
+            continue
         if not isinstance(connection, HttpConnection):
             query = SqlQuery(name, connection, folder=folder, time_zone=time_zone, settings=sql, views=views)
             connected.sql[name] = query
@@ -94,6 +100,7 @@ def connect(
         )
         connected.services[name] = service
         connected.capabilities += operations
+    connected.web = Web(connections, http, secrets or Secrets())
     connected.browsers = Browsers(
         Sites.of(connections, connected.services), browser or BrowserSettings(), told=browser_told
     )

@@ -115,10 +115,38 @@ class Service(DeclaredPart):
     """Program and arguments, run in the organisation's folder; `python` is the interpreter of this program."""
 
 
+HostName = Annotated[str, Field(pattern=r"^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$")]
+"""`api.example.org`, `*.example.org`, `wiki.example.org:8080`."""
+
+
+class HostsConnection(DeclaredPart):
+    """Hosts that `http.get` and `http.send` may reach, beside those of other lists."""
+
+    kind: Literal["hosts"]
+    """Fixed."""
+    hosts: tuple[HostName, ...]
+    """Their names: `api.example.org`, `*.example.org` for all below it, `wiki.example.org:8080`."""
+    headers: dict[str, str | Secret] = {}
+    """Sent with every request to them; secrets only over TLS."""
+    allow_private: bool = False
+    """Whether they may be inside a private network or this machine."""
+    price: Price = None
+    """What one request costs at most; absent, nobody knows, and a budget of money lets none through."""
+    description: str = ""
+    """What they are."""
+
+    @field_validator("hosts")
+    @classmethod
+    def _lists_some(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        if not hosts:
+            raise ValueError("name at least one host")
+        return hosts
+
+
 class Pages(DeclaredPart):
     """That the browser may open the pages of a service."""
 
-    also: tuple[Annotated[str, Field(pattern=r"^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$")], ...] = ()
+    also: tuple[HostName, ...] = ()
     """Other hosts its pages are made of: `static.example.org`, `*.example.org`, `wiki.example.org:8080`."""
 
 
@@ -237,7 +265,7 @@ class BridgeConnection(DeclaredPart):
 
 
 SqlConnection: TypeAlias = DuckdbConnection | SqliteConnection | UrlConnection
-AnyConnection: TypeAlias = SqlConnection | HttpConnection | BridgeConnection | McpConnection
+AnyConnection: TypeAlias = SqlConnection | HttpConnection | HostsConnection | BridgeConnection | McpConnection
 Connection: TypeAlias = Annotated[AnyConnection, Field(discriminator="kind")]
 
 _READ: TypeAdapter[Any] = TypeAdapter(Connection, config=ConfigDict(defer_build=True))

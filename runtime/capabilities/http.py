@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -13,11 +12,12 @@ from runtime.canonical import sha256, to_bytes
 from runtime.capabilities.connection_parts import Secret
 from runtime.capabilities.connections import HttpConnection
 from runtime.capabilities.http_answer import fault_of, result_of
+from runtime.capabilities.http_line import HttpLine, Request
 from runtime.capabilities.http_request import Outgoing, fill, outgoing
 from runtime.capabilities.port import CallContext, CallResult
 from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.specs import operation_spec
-from runtime.errors import BusinessRefusal, CapabilityFailed, NetworkFault
+from runtime.errors import CapabilityFailed, NetworkFault
 from runtime.settings import HttpSettings
 
 if TYPE_CHECKING:
@@ -44,17 +44,6 @@ class Local(Protocol):
         ...
 
 
-class _Sent:
-    """Whether a request began to be sent, as the HTTP client tells it; only then can the service have acted."""
-
-    began = False
-
-    async def __call__(self, name: str, info: Mapping[str, object]) -> None:
-        """Take note of one step of the client."""
-        if name.endswith("send_request_headers.started"):
-            self.began = True
-
-
 class HttpService:
     """One service: its HTTP client, built once, its address and its headers."""
 
@@ -63,10 +52,10 @@ class HttpService:
     ) -> None:
         self.name = name
         self._connection = connection
-        self._settings = settings
         self._secrets = secrets
         self.local = local
-        self._client: httpx.AsyncClient | None = None
+        private = connection.allow_private or connection.service is not None
+        self._line = HttpLine(name, allow_private=private, settings=settings)
 
     async def request(self, out: Outgoing) -> tuple[httpx.Response, bytes]:
         """Return the answer and its bytes.
@@ -75,13 +64,16 @@ class HttpService:
             NetworkFault: no whole answer came back.
             CapabilityFailed: as the subclass says. As long as nothing was sent, its facts say that nothing happened.
         """
-        sent = _Sent()
         try:
-            return await self._answer(out, sent)
+            base, own = await self.entrance()
         except CapabilityFailed as error:
-            if not sent.began:
-                error.facts["happened"] = "no"
+            error.facts["happened"] = "no"
             raise
+        headers = {**out.headers, **own, "Idempotency-Key": out.key}
+        content = None if out.body is None else to_bytes(out.body)
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        return await self._line.exchange(Request(out.call, out.method, base + out.path, headers, content, out.query))
 
     async def entrance(self) -> tuple[str, dict[str, str]]:
         """Return the address every path is below, and the headers with which one gets in."""
@@ -93,72 +85,13 @@ class HttpService:
 
     async def close(self) -> None:
         """Close every connection."""
-        if self._client is not None:
-            await self._client.aclose()
-
-    async def _answer(self, out: Outgoing, sent: _Sent) -> tuple[httpx.Response, bytes]:
-        import httpx
-
-        base, own = await self.entrance()
-        headers = {**out.headers, **own, "Idempotency-Key": out.key}
-        self._client = self._client or self._new_client()
-        try:
-            async with asyncio.timeout(self._settings.timeout_s):
-                return await self._send(out, base + out.path, headers, sent)
-        except (httpx.RequestError, TimeoutError) as error:
-            why = str(error) or f"no answer within {self._settings.timeout_s:g} s"
-            if sent.began:
-                what = f"the request was sent and no whole answer came back ({why})."
-            else:
-                what = f"no connection to {base} ({why}). Nothing was sent."
-            raise NetworkFault(f"{out.call}: {what}", call=out.call) from error
+        await self._line.close()
 
     async def _address(self) -> Address:
         if self.local is not None:
             return await self.local.locate()
         assert self._connection.base is not None
         return Address(self._connection.base)
-
-    async def _send(
-        self, out: Outgoing, url: str, headers: dict[str, str], sent: _Sent
-    ) -> tuple[httpx.Response, bytes]:
-        assert self._client is not None
-        content = None if out.body is None else to_bytes(out.body)
-        if content is not None:
-            headers["Content-Type"] = "application/json"
-        request = self._client.build_request(
-            out.method, url, headers=headers, content=content, params=out.query or None, extensions={"trace": sent}
-        )
-        response = await self._client.send(request, stream=True)
-        try:
-            return response, await self._read(out.call, response)
-        finally:
-            await response.aclose()
-
-    async def _read(self, call: str, response: httpx.Response) -> bytes:
-        received = bytearray()
-        async for chunk in response.aiter_bytes():
-            received += chunk
-            if len(received) > self._settings.response_kib * 1_024:
-                raise BusinessRefusal(
-                    f"{call} answered with more than {self._settings.response_kib} KiB. Ask it for less, or raise the "
-                    "setting http.response_kib.", call=call, limit_kib=self._settings.response_kib,
-                )  # fmt: skip
-        return bytes(received)
-
-    def _new_client(self) -> httpx.AsyncClient:
-        import httpx
-
-        from runtime.capabilities.http_pinned import PinnedTransport  # it is made of httpx
-
-        private = self._connection.allow_private or self._connection.service is not None
-        return httpx.AsyncClient(
-            transport=PinnedTransport(self.name, allow_private=private),
-            timeout=self._settings.timeout_s,
-            follow_redirects=False,
-            trust_env=False,
-            headers={"User-Agent": "silicon-org", "Accept": "application/json"},
-        )
 
     def _value(self, header: str | Secret) -> str:
         return self._secrets.get(header.secret) if isinstance(header, Secret) else header

@@ -9,6 +9,7 @@ from runtime.capabilities.connections import (
     AnyConnection,
     BridgeConnection,
     DuckdbConnection,
+    HostsConnection,
     HttpConnection,
     Operation,
     SqlConnection,
@@ -19,11 +20,12 @@ from runtime.capabilities.connections_mcp import McpConnection, McpTool
 from runtime.capabilities.openapi.operation import DocumentedOperation
 from runtime.capabilities.placing import BRIDGED, carries
 from runtime.capabilities.port import CapabilitySpec
+from runtime.capabilities.web.specs import web_specs
 from runtime.settings import HttpSettings, McpSettings, SqlSettings
 
 
 def connection_specs(connections: Mapping[str, AnyConnection]) -> list[CapabilitySpec]:
-    """Return the declarations of what the connections offer; nothing is opened."""
+    """Return the declarations of what the connections offer, of `http` with its prices; nothing is opened."""
     specs: list[CapabilitySpec] = []
     for name, connection in connections.items():
         if isinstance(connection, BridgeConnection):
@@ -32,8 +34,10 @@ def connection_specs(connections: Mapping[str, AnyConnection]) -> list[Capabilit
             specs += http_specs(name, connection)
         elif isinstance(connection, McpConnection):
             specs += mcp_specs(name, connection)
-        else:
+        elif not isinstance(connection, HostsConnection):
             specs.append(sql_spec(name, connection))
+    if any(isinstance(connection, HostsConnection) for connection in connections.values()):
+        specs += web_specs(connections.values())
     return specs
 
 

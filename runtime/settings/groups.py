@@ -290,12 +290,14 @@ class BrowserSettings(Group):
 
 
 class HttpSettings(Group):
-    """Calls of declared HTTP services."""
+    """Calls of declared HTTP services, and requests to listed hosts."""
 
     timeout_s: float = Field(default=30.0, gt=0, le=_DAY_S)
     """One request."""
     response_kib: int = Field(default=4_096, ge=1)
     """Largest answer that is read, KiB."""
+    redirects: int = Field(default=5, ge=0, le=20)
+    """How often `http.get` is sent elsewhere at most; each address has to be on a list."""
 
 
 class McpSettings(Group):

@@ -6,12 +6,12 @@ import base64
 import binascii
 import json
 import mimetypes
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from contracts import Json
-from runtime.canonical import clean, sha256
+from runtime.canonical import clean
+from runtime.capabilities.new_files import describe, name_in
 from runtime.capabilities.port import NewFile
 from runtime.errors import BusinessRefusal, CapabilityFailed
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
 _SHOWN = 300
-_NAME = re.compile(r"[^A-Za-z0-9._-]+")
-_LONGEST_NAME = 100
 
 
 def fault_in(call: str, answer: CallToolResult, *, atomic: bool) -> CapabilityFailed | None:
@@ -63,11 +61,6 @@ def output_of(call: str, answer: CallToolResult, files: Sequence[NewFile], gives
     return output
 
 
-def describe(file: NewFile) -> dict[str, Json]:
-    """Return what a file is, without what is in it."""
-    return {"name": file.name, "media_type": file.media_type, "size": len(file.data), "sha256": sha256(file.data)}
-
-
 def _fields(call: str, answer: CallToolResult) -> dict[str, Any]:
     structured = answer.structured_content
     if structured is None:
@@ -100,7 +93,7 @@ def _file(call: str, block: Any, number: int) -> NewFile | None:
             text = getattr(inner, "text", None)
             data = text.encode("utf-8", "replace") if text is not None else _decoded(call, inner.blob)
             kind = inner.mime_type or ("text/plain" if text is not None else "application/octet-stream")
-            return NewFile(f"{number}-{_last_part(str(inner.uri))}", kind, data)
+            return NewFile(f"{number}-{name_in(str(inner.uri), 'resource')}", kind, data)
     return None
 
 
@@ -109,9 +102,3 @@ def _decoded(call: str, text: str) -> bytes:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise BusinessRefusal(f"{call} sent a file that is not base64.", call=call) from None
-
-
-def _last_part(uri: str) -> str:
-    """Return a file name made of the end of an address; it is a name and no path."""
-    name = _NAME.sub("-", uri.rstrip("/").rpartition("/")[2]).strip(".-")
-    return name[-_LONGEST_NAME:] or "resource"

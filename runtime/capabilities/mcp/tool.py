@@ -8,8 +8,9 @@ from pathlib import Path
 from contracts import EvidenceItem, EvidenceKind, Json
 from runtime.canonical import sha256
 from runtime.capabilities.connections_mcp import McpConnection, McpTool
-from runtime.capabilities.mcp.result import describe, fault_in, files_of, output_of
+from runtime.capabilities.mcp.result import fault_in, files_of, output_of
 from runtime.capabilities.mcp.server import Asked, McpServer
+from runtime.capabilities.new_files import describe
 from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec
 from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.specs import mcp_specs

@@ -13,6 +13,8 @@ from runtime.capabilities.builtin import builtin_capabilities, builtin_specs, co
 from runtime.capabilities.connected import connect
 from runtime.capabilities.connections import read_connection
 from runtime.capabilities.resources import name_of, text_of
+from runtime.capabilities.secrets import Secrets
+from runtime.capabilities.web.capability import Web, web_capabilities
 from runtime.errors import InvalidArguments
 from runtime.settings import BrowserSettings, HttpSettings, SlotSettings, SqlSettings
 
@@ -31,7 +33,8 @@ CONNECTIONS = {
 
 def test_every_builtin_declaration_has_its_capability() -> None:
     browsers = Browsers(Sites([]), BrowserSettings())
-    given = [*builtin_capabilities(SlotSettings()), *browser_capabilities(browsers)]
+    web = Web({}, HttpSettings(), Secrets({}))
+    given = [*builtin_capabilities(SlotSettings()), *browser_capabilities(browsers), *web_capabilities(web)]
 
     assert [each.spec for each in given] == builtin_specs()
 

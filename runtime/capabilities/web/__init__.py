@@ -1,0 +1,1 @@
+"""`http.get`, `http.send`: requests to hosts that the organisation lists."""
