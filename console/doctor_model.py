@@ -42,8 +42,7 @@ async def models_of(
     stalled_s = min(PROBE_S, settings.model.stalled_s)
     endpoint = Endpoint(settings.model.base_url, settings.model_key(), stalled_s=stalled_s)
     try:
-        found = [await _examined(endpoint, name, roles, profiles) for name, roles in _asked(names)]
-        return [*found, *await _embedding(endpoint, names.get("embed"))]
+        return [await _examined(endpoint, name, roles, profiles) for name, roles in _asked(names)]
     finally:
         await endpoint.close()
 
@@ -83,16 +82,6 @@ def _lacking(profile: Profile) -> Iterator[str]:
         yield "streams"
     elif not profile.stream_usage:
         yield "usage in streams (it is reckoned)"
-
-
-async def _embedding(endpoint: Endpoint, name: str | None) -> list[Examined]:
-    if not name:
-        return []
-    try:
-        (vector,) = await endpoint.embed(name, ["hello"])
-    except SiliconError as error:
-        return [Examined(f"model {name}", Health.BROKEN, error.message, _mend(endpoint, error))]
-    return [Examined(f"model {name}", Health.GOOD, f"embed; vectors of {len(vector)} numbers")]
 
 
 def _mend(endpoint: Endpoint, error: SiliconError) -> str:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import logging
-from pathlib import Path
+from collections.abc import Callable
 
 from agents.employee.planning.complexity import complexity_of
 from agents.employee.planning.goal import answering_plan, planning_plan
 from agents.organisation import Organisation, route
-from agents.skills import SkillRouter
 from console.views import RunOptions
 from contracts import PlanDefinition
+from runtime.engine.ports import SkillChoice, SkillsShown
 from runtime.model import model_required_for
 from runtime.model.naming import names_in
-from runtime.search import Embedder, EmbedderUnavailable, KeptVectors, local_embedder
 from runtime.settings.load import Settings
 
-_log = logging.getLogger(__name__)
 
-
-async def plan_for(options: RunOptions, organisation: Organisation, settings: Settings) -> PlanDefinition | None:
+async def plan_for(
+    options: RunOptions, organisation: Organisation, settings: Settings, skills: Callable[[Organisation], SkillChoice]
+) -> PlanDefinition | None:
     """Return the plan for a goal that a model has to do with; None where a skill is named, or the only one that fits.
+
+    Args:
+        options: what somebody asks for.
+        organisation: whom.
+        settings: which models there are.
+        skills: what chooses the skills that the model sees; made where it is needed.
 
     Raises:
         ModelRequired: a plan or an answer of a model is asked for, and none is set.
@@ -38,23 +42,13 @@ async def plan_for(options: RunOptions, organisation: Organisation, settings: Se
     complexity = complexity_of(options.goal, fitting=likely, threshold=settings.engine.plan_from)
     why = f"complexity {complexity}" if options.mode == "auto" else f"asked for; complexity {complexity}"
     if options.mode == "plan" or (options.mode == "auto" and complexity.needs_plan):
-        return planning_plan(organisation, await _shown(options.goal, organisation, settings), why=why)
+        shown = await _shown(options.goal, organisation, skills(organisation))
+        if shown.without_meaning:
+            why = f"{why}; its skills were found by words alone, because {shown.without_meaning.rstrip('.')}"
+        return planning_plan(organisation, shown.names, why=why)
     return answering_plan(why=why)
 
 
-async def _shown(goal: str, organisation: Organisation, settings: Settings) -> list[str]:
-    """Return the skills that a model sees for the goal."""
-    router = SkillRouter(
-        organisation.head.id, organisation.skills.values(), embedder=_embedder(settings.home), settings=settings.skills
-    )
-    return [each.skill.name for each in (await router.show(goal)).skills]
-
-
-def _embedder(home: Path) -> Embedder | None:
-    """Return what finds skills by meaning, where it is installed and runs here; else their words have to do."""
-    try:
-        embedder = local_embedder()
-    except EmbedderUnavailable as error:
-        _log.warning("skills are found by their words alone: %s", error)
-        return None
-    return None if embedder is None else KeptVectors(embedder, home / "vectors")
+async def _shown(goal: str, organisation: Organisation, skills: SkillChoice) -> SkillsShown:
+    """Return the skills that a model sees for the goal; the head may plan with those of everybody."""
+    return await skills.for_step(organisation.head.id, goal, [*organisation.skills])

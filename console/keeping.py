@@ -14,6 +14,7 @@ from console.doctor_connections import connections_of
 from console.doctor_corrections import corrections_of
 from console.doctor_mcp import mcp_servers_of
 from console.doctor_model import models_of
+from console.doctor_search import search_of
 from console.folders import folder_of
 from console.resources import Resources
 from console.views import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
@@ -73,7 +74,9 @@ class Keeping:
         if usable:
             browser = await asyncio.to_thread(slot_browser, self._resources.settings)
             found.append(await browser.examine(start=organisation is not None and opens_pages(organisation)))
-        return [*found, *await self._models(organisation), *await self._corrections(organisation), *told]
+        found += await self._models(organisation)
+        found.append(await self._search(organisation))
+        return [*found, *await self._corrections(organisation), *told]
 
     async def _corrections(self, organisation: Organisation | None) -> Sequence[Examined]:
         """Look how often models are corrected, where there is a ledger to look into."""
@@ -95,6 +98,11 @@ class Keeping:
                 store = await self._resources.store()
                 profiles = Profiles(store.ledger, organisation.name, settings.model.base_url)
         return await models_of(settings, named, profiles)
+
+    async def _search(self, organisation: Organisation | None) -> Examined:
+        """Look by what skills are found."""
+        name, named = ("", {}) if organisation is None else (organisation.name, organisation.models)
+        return await search_of(self._resources.settings, name, named)
 
     def _url(self) -> str:
         return address(self._resources.settings.ledger, self._resources.settings.home)

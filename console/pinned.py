@@ -15,14 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.organisation import Organisation, bundle, load, load_bundle, variables_in
+from console.choosing import SkillChoices
+from console.meaning import Meanings
 from console.specs import all_builtin_specs
 from console.withdrawing import withdraw
 from contracts import Name, OrderState, StatusReport
 from runtime.canonical import sha256
 from runtime.capabilities.connections import BridgeConnection
 from runtime.clock import Clock
+from runtime.engine.ports import SkillChoice
 from runtime.errors import SiliconError
 from runtime.executor import ExecutionRun
+from runtime.model.naming import names_in
 from runtime.model.opening import Models
 from runtime.settings.load import Settings
 
@@ -85,6 +89,15 @@ class Organisations:
         """The models of this process."""
         settings = self._settings
         return Models(settings.model, settings.model_key(), settings.bus, self.store.ledger)
+
+    @cached_property
+    def choices(self) -> SkillChoices:
+        """What chooses the skills that models see."""
+        return SkillChoices(Meanings(self.models.embedder, self._settings.home), self._settings.skills)
+
+    def skill_choice(self, organisation: Organisation) -> SkillChoice:
+        """Return what chooses among the skills of an organisation that no execution has pinned yet."""
+        return self.choices.of(organisation, names_in(self._settings.model, organisation.models))
 
     def read(self, folder: Path) -> Organisation:
         """Return the organisation as its folder stands now; raise OrganisationFaulty with all its faults."""
@@ -197,7 +210,7 @@ class Organisations:
         bridged = any(isinstance(each, BridgeConnection) for each in organisation.connections.values())
         calls = self.foreign.calls if bridged else None
         return Wired(
-            organisation, self.store, self._settings, self.clock, self.plane, self.bridge, self.models,
+            organisation, self.store, self._settings, self.clock, self.plane, self.bridge, self.models, self.choices,
             calls,
         )  # fmt: skip
 

@@ -57,9 +57,10 @@ class Running:
 
     async def _submit(self, folder: Path, options: RunOptions, *, here: bool) -> Submitted:
         home = folder_of(folder)
-        organisation, pinned = await (await self._resources.organisations()).current(home)
+        organisations = await self._resources.organisations()
+        organisation, pinned = await organisations.current(home)
         person = acting(organisation, options.by)
-        plan = await plan_for(options, organisation, self._resources.settings)
+        plan = await plan_for(options, organisation, self._resources.settings, organisations.skill_choice)
         request = request_for(organisation, options, person, plan)
         return await self._record(request, organisation, home, pinned, here=here)
 

@@ -21,6 +21,7 @@ from agents.skills.reading import ReadSkill
 from agents.workforce import InlineWorkforce
 from cluster import Bridge, ControlPlane, Engines, Gateway, driver_for, open_control_plane, this_node
 from console.browser import SlotBrowser, slot_browser
+from console.choosing import SkillChoices
 from console.folders import folder_of
 from console.texts import say_in
 from contracts import Answer, ExecutionId, Json, QuestionId
@@ -40,7 +41,7 @@ from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.web.capability import web_capabilities
 from runtime.clock import Clock
 from runtime.engine.engine import Engine
-from runtime.engine.ports import Delegate
+from runtime.engine.ports import Delegate, SkillChoice
 from runtime.engine.questions import read_answer
 from runtime.errors import NotFound
 from runtime.executor import ExecutionRun
@@ -65,6 +66,7 @@ class Wired:
     control_plane: ControlPlane
     bridge: Bridge
     models: Models
+    choices: SkillChoices
     calls: BridgeCalls | None = None
     """Lays calls before bridges that speak HTTP."""
     _boards: WeakValueDictionary[ExecutionId, LedgerBlackboard] = field(init=False, default_factory=WeakValueDictionary)
@@ -187,6 +189,10 @@ class Wired:
             model=self.models.for_run(self.organisation.name, run.models, self.organisation.prices),
             snapshot_events=self.settings.ledger.snapshot_events,
         )
+
+    def skills_for(self, run: ExecutionRun) -> SkillChoice:
+        """Return what chooses the skills that the models of an execution see, by the embeddings that it pinned."""
+        return self.choices.of(self.organisation, run.models)
 
     def _board(self, run: ExecutionRun) -> LedgerBlackboard:
         """Return the board of an execution: one for all its engines, so that none reads what another one knows."""

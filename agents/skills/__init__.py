@@ -1,5 +1,6 @@
 """Which of an employee's skills its model is shown, and in which words."""
 
+from agents.skills.choosing import SkillChooser
 from agents.skills.reach import RULE_VARIABLES, Reach
 from agents.skills.routing import Routable, Shown, ShownSkill, SkillRouter, Why
 from agents.skills.wording import line_of, tool_of
@@ -10,6 +11,7 @@ __all__ = [
     "Routable",
     "Shown",
     "ShownSkill",
+    "SkillChooser",
     "SkillRouter",
     "Why",
     "line_of",

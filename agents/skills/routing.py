@@ -11,7 +11,7 @@ from typing import Protocol
 from agents.skills.reach import RULE_VARIABLES, Reach
 from contracts import Name, PlanDefinition
 from runtime.expressions import ExpressionFailed, compile_condition
-from runtime.search import Document, Embedder, Hit, SearchIndex
+from runtime.search import Document, Embedder, EmbedderUnavailable, Hit, SearchIndex
 from runtime.search.phrases import phrases_in
 from runtime.search.tokens import plain
 from runtime.settings.groups import SkillSettings
@@ -83,6 +83,8 @@ class Shown:
     """The core first, then what fits, best first, then what a rule calls for."""
     left_out: tuple[Name, ...]
     """Skills of the employee that are not shown, in their own order."""
+    without_meaning: str = ""
+    """Why words alone had to say what fits although there is an embedder; empty otherwise."""
 
 
 class SkillRouter:
@@ -112,17 +114,30 @@ class SkillRouter:
         self._index.put(*(_document(skill) for skill in self._extended))
 
     async def show(self, goal: str) -> Shown:
-        """Return the skills that are shown for the goal, with the reason for each."""
+        """Return the skills that are shown for the goal, with the reason for each.
+
+        An embedder that is away fails nothing: words say what fits then, and the answer says why.
+        """
         core = [skill for skill in self._skills.values() if skill.reach is Reach.CORE]
         shown = [ShownSkill(skill, Why.CORE) for skill in core]
+        without_meaning = ""
         if len(core) + len(self._extended) <= self._settings.all_up_to:
             shown += [ShownSkill(skill, Why.FEW) for skill in self._extended]
         else:
-            hits = await self._index.search(goal, top=self._settings.extended_shown)
+            hits, without_meaning = await self._hits(goal)
             shown += [ShownSkill(self._skills[hit.document.id], Why.FITS, hit=hit) for hit in hits]
         shown += self._called_for(plain(goal))
         names = {each.skill.name for each in shown}
-        return Shown(tuple(shown), tuple(name for name in self._skills if name not in names))
+        left_out = tuple(name for name in self._skills if name not in names)
+        return Shown(tuple(shown), left_out, without_meaning)
+
+    async def _hits(self, goal: str) -> tuple[list[Hit], str]:
+        """Return what fits best, and why words alone had to say so where they had."""
+        top = self._settings.extended_shown
+        try:
+            return await self._index.search(goal, top=top), ""
+        except EmbedderUnavailable as error:
+            return await self._index.search(goal, top=top, by_words=True), error.message
 
     def _called_for(self, goal: str) -> list[ShownSkill]:
         rare = [skill for skill in self._skills.values() if skill.reach is Reach.LONG_TAIL]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts import Json, Problem, StatusReport, Step, TaskOrder
+from contracts import Json, Name, Problem, StatusReport, Step, TaskOrder
 from runtime.errors import VersionConflict
 from runtime.ledger.port import Append
 
@@ -56,4 +56,39 @@ class SlotFiles(Protocol):
 
     def problem(self, *, done: bool) -> Problem | None:
         """Return why the order must not go on, or, `done`, must not count as done; None when nothing is wrong."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsShown:
+    """Which skills a model is shown for a task, and why."""
+
+    names: Sequence[Name]
+    """The core first, then what fits the task, best first, then what a rule calls for; each once."""
+    reasons: Mapping[Name, str]
+    """Shown skill → `core`, `few` (all are shown), `fits`, or `rule: ` and what holds."""
+    left_out: Sequence[Name]
+    """The other skills that were looked at."""
+    without_meaning: str = ""
+    """Why words alone had to say what fits although a model of embeddings is set; empty otherwise."""
+
+
+class SkillChoice(Protocol):
+    """Which of an employee's skills are worth a place in the prompt of a step."""
+
+    async def for_step(self, employee: Name, task: str, among: Sequence[Name] | None = None) -> SkillsShown:
+        """Return the skills that are shown for the task.
+
+        Asked once for a step, at its start: what is answered is recorded there, so that the step goes on with the same
+        skills after a crash, and its prompt keeps its beginning. A search by meaning that is not to be had fails
+        nothing; words alone decide then, and the answer says why.
+
+        Args:
+            employee: whose model it is; rules may name it.
+            task: what the step is about, its values filled in.
+            among: the skills that are looked at, in their order; None for all of the employee's.
+
+        Raises:
+            NotFound: there is no such employee, or no such skill.
+        """
         ...

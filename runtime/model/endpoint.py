@@ -90,11 +90,11 @@ class Endpoint:
             )
         try:
             rows = sorted(answer["data"], key=lambda row: row["index"])
+            if [row["index"] for row in rows] != list(range(len(texts))):
+                raise NetworkFault(f"{self.where} gave {len(rows)} embeddings for {len(texts)} texts, or one twice.")
             vectors = [[float(number) for number in row["embedding"]] for row in rows]
         except (KeyError, TypeError, ValueError) as error:
             raise NetworkFault(f"{self.where} answered with what are no embeddings.") from error
-        if len(vectors) != len(texts):
-            raise NetworkFault(f"{self.where} gave {len(vectors)} embeddings for {len(texts)} texts.")
         return vectors
 
     @property

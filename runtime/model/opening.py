@@ -12,6 +12,7 @@ from runtime.bus.identity import ledger_id
 from runtime.bus.redis_link import redis_client
 from runtime.ledger.port import Ledger
 from runtime.model.client import ModelClient, Terms
+from runtime.model.embedding import EndpointEmbedder
 from runtime.model.endpoint import Endpoint
 from runtime.model.limits import Limiter, LocalLimiter, RedisLimiter
 from runtime.model.prices import Prices
@@ -37,6 +38,7 @@ class Models:
         self._redis: Redis | None = None
         self._limiters: dict[Name, Limiter] = {}
         self._profiles: dict[Name, Profiles] = {}
+        self._embedders: dict[tuple[Name, str], EndpointEmbedder] = {}
 
     def for_run(self, organisation: Name, names: Mapping[str, str], prices: Prices) -> ModelClient | None:
         """Return the models of one execution, by the names that it pinned; None where it has none."""
@@ -57,6 +59,20 @@ class Models:
         if organisation not in self._profiles:
             self._profiles[organisation] = Profiles(self._ledger, organisation, self.endpoint.base_url)
         return self._profiles[organisation]
+
+    def embedder(self, organisation: Name, names: Mapping[str, str]) -> EndpointEmbedder | None:
+        """Return what embeds for an organisation, by the names that its execution pinned; None without that role.
+
+        The same one for as long as this process lives, so that an endpoint that is away is waited for once.
+        """
+        name = names.get("embed")
+        if not name:
+            return None
+        if (organisation, name) not in self._embedders:
+            self._embedders[organisation, name] = EndpointEmbedder(
+                self.endpoint, name, limiter=self._limiter(organisation), settings=self._settings
+            )
+        return self._embedders[organisation, name]
 
     async def close(self) -> None:
         """Close the connections."""

@@ -8,10 +8,11 @@ https://doi.org/10.18653/v1/2020.findings-emnlp.150).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from runtime.search.port import Embedder
 from runtime.search.tokens import unspaced_share
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ _CHINESE = (
 )
 
 
+SAMPLES = _ENGLISH + _CHINESE
+"""What is measured; these are embedded in both forms, and are worth keeping."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usual:
     """What all texts of a language have in common."""
@@ -81,9 +86,50 @@ class Usual:
     """Of Chinese, and of what is written like it."""
 
 
-def usual_vectors(embed: Callable[[Sequence[str]], Any]) -> Usual:
-    """Return what the vectors that `embed` makes have in common in each language."""
-    return Usual(embed(list(_ENGLISH)).mean(axis=0), embed(list(_CHINESE)).mean(axis=0))
+class Centred:
+    """An embedder whose vectors say nothing of the language of their text.
+
+    What is usual is measured once, for queries and passages apart: models tell the two forms apart.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._usual: dict[str, Usual] = {}
+
+    @property
+    def name(self) -> str:
+        """Name of the model, and that its vectors are centred."""
+        return f"{self._embedder.name}-centred"
+
+    async def embed_queries(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Return the vectors of things that are looked for; see the port."""
+        return await self._centred("query", texts, self._embedder.embed_queries)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Return the vectors of texts that can be found; see the port."""
+        return await self._centred("passage", texts, self._embedder.embed_passages)
+
+    async def _centred(
+        self, form: str, texts: Sequence[str], embed: Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
+    ) -> list[Vector]:
+        made = await embed(texts)
+        if form not in self._usual:
+            # After the texts: what was kept of a model that gives vectors of another size now is known by then.
+            self._usual[form] = usual_of(await embed(SAMPLES))
+        return [centred(vector, text, self._usual[form]) for text, vector in zip(texts, made, strict=True)]
+
+
+def usual_of(vectors: Sequence[Vector]) -> Usual:
+    """Return what the vectors of `SAMPLES` have in common in each language."""
+    spaced, unspaced = vectors[: len(_ENGLISH)], vectors[len(_ENGLISH) :]
+    return Usual(_mean(spaced), _mean(unspaced))
+
+
+def _mean(vectors: Sequence[Vector]) -> Vector:
+    import numpy as np
+
+    mean: Vector = np.mean(vectors, axis=0, dtype=np.float32)
+    return mean
 
 
 def centred(vector: Vector, text: str, usual: Usual) -> Vector:

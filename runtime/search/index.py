@@ -43,6 +43,8 @@ class SearchIndex:
         self._words = Bm25(weights)
         self._vectors: dict[str, dict[str, Vector]] = {}
         """Document → field → vector, for those that were searched with the embedder."""
+        self._size = 0
+        """Numbers of each of those vectors."""
 
     def __len__(self) -> int:
         return len(self._documents)
@@ -63,7 +65,9 @@ class SearchIndex:
             self._vectors.pop(name, None)
             self._words.remove(name)
 
-    async def search(self, query: str, *, top: int, where: Callable[[Document], bool] | None = None) -> list[Hit]:
+    async def search(
+        self, query: str, *, top: int, where: Callable[[Document], bool] | None = None, by_words: bool = False
+    ) -> list[Hit]:
         """Return the documents that fit best, best first; equals in order of their ids.
 
         With words alone, a document without a word of the query is no hit. With an embedder everything is one, more or
@@ -73,6 +77,10 @@ class SearchIndex:
             query: what is looked for.
             top: hits at most.
             where: which documents are looked at.
+            by_words: leave meaning aside, for instance because no vectors are to be had.
+
+        Raises:
+            EmbedderUnavailable: no vectors are to be had now.
         """
         query = clean_text(query).strip()
         among = {name: each for name, each in self._documents.items() if where is None or where(each)}
@@ -80,7 +88,7 @@ class SearchIndex:
             return []
         terms = self._words.scores(query, among)
         keyword = {name: sum(parts.values()) for name, parts in terms.items()}
-        near = await self._similarities(query, among.values())
+        near = {} if by_words else await self._similarities(query, among.values())
         most = self._words.most(query)
         words = {name: score / most for name, score in keyword.items()}
         scores = _mixed(words, _spread(near), self._share) if near else words
@@ -95,8 +103,11 @@ class SearchIndex:
         if self._embedder is None:
             return {}
         texts = {each.id: found for each in documents if (found := self._texts(each))}
+        [wanted] = await self._embedder.embed_queries([query])
+        if len(wanted) != self._size:  # the model was changed for another behind its name
+            self._vectors.clear()
+            self._size = len(wanted)
         await self._embed(self._embedder, {name: each for name, each in texts.items() if name not in self._vectors})
-        wanted = await self._embedder.embed_query(query)
         return {name: self._near(self._vectors[name], wanted) for name in texts if name in self._vectors}
 
     async def _embed(self, embedder: Embedder, missing: Mapping[str, Mapping[str, str]]) -> None:

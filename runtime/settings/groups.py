@@ -360,7 +360,17 @@ class ModelSettings(Group):
     summarise: str = ""
     """Model that condenses; empty means the one that reasons."""
     embed: str = ""
-    """Model that gives embeddings; empty means that texts are found by their words."""
+    """Model that gives embeddings; empty means the one of the extra `embeddings` where it is installed, else none."""
+    embed_batch: int = Field(default=32, ge=1, le=2_048)
+    """Texts of one request for embeddings at most; an endpoint that refuses so many is asked with half."""
+    embed_s: float = Field(default=10.0, gt=0, le=_LONGEST_S)
+    """Seconds after which embeddings are waited for no more, and texts are found by their words."""
+    embed_rest_s: float = Field(default=60.0, ge=0, le=_LONGEST_S)
+    """Seconds for which an endpoint that gave no embeddings is not asked for any."""
+    embed_query_prefix: str = ""
+    """Put before what is looked for, where the model was trained so: `query: ` for those called e5."""
+    embed_passage_prefix: str = ""
+    """Put before what can be found, where the model was trained so: `passage: ` for those called e5."""
     base_url: str = ""
     """OpenAI-compatible endpoint, up to `/v1`; empty means OPENAI_BASE_URL, or else the one of OpenAI."""
     api_key_file: str = ""

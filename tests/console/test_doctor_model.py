@@ -84,12 +84,6 @@ async def test_a_wrong_key_is_told_without_the_key(tmp_path: Path, monkeypatch: 
     assert "canary" not in f"{found.what} {found.mend} {found.facts}"
 
 
-async def test_the_embedding_model_is_tried_too(tmp_path: Path) -> None:
-    _, found = await examined(tmp_path, obliging(), **{"model.embed": MODEL})
-    assert found.health is Health.GOOD
-    assert "embed" in found.what
-
-
 async def test_what_is_found_out_for_an_organisation_is_kept_for_its_work(
     tmp_path: Path, sqlite_store: SqlStore
 ) -> None:

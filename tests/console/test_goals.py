@@ -14,12 +14,13 @@ import pytest
 from console.starter.make import make
 from tests.fakes.model import calls, says
 from tests.fakes.openai_server.asked import Quirks
-from tests.fakes.openai_server.script import hangs_up, too_many
-from tests.fakes.openai_server.server import MODEL, OpenAIServer, obliging
+from tests.fakes.openai_server.script import Reply, fails, hangs_up, sends, too_many
+from tests.fakes.openai_server.server import EMBEDDINGS, MODEL, OpenAIServer, obliging
 from tests.silicon import warm_silicon
 
 WORK = "Compare last month with this one, then write to the supplier and prepare an order."
 QUESTION = "Who are you?"
+EMBEDDING = {"SILICON_MODEL__EMBED": MODEL, "SILICON_SKILLS__ALL_UP_TO": "0"}
 PLAN = calls(("propose_plan", {"steps": [{"id": "look", "skill": "review-week"}]}))
 
 
@@ -71,6 +72,29 @@ def test_work_is_planned_and_the_plan_carried_out(shop: Shop) -> None:
     assert ended["state"] == "waiting"
     assert ended["products"]
     assert ended["cards"], "the skill that was planned asks its own question"
+
+
+def test_skills_are_found_by_the_model_of_embeddings_which_is_asked_for_each_text_once(shop: Shop) -> None:
+    def embedded_by(run: int) -> list[str]:
+        before = len(shop.server.asked)
+        shop.server.plays(PLAN)
+        assert shop.run(WORK, **EMBEDDING)["state"] == "waiting", run
+        asked = [asked.json["input"] for asked in shop.server.asked[before:] if asked.path == EMBEDDINGS]
+        return [text for texts in asked for text in texts]
+
+    assert len(embedded_by(1)) > 4
+    assert embedded_by(2) == [WORK]
+
+
+@pytest.mark.parametrize("answer", [fails(500), hangs_up(), too_many(3600), sends("{}")])
+def test_a_model_of_embeddings_that_fails_leaves_the_goal_to_words_and_says_so(shop: Shop, answer: Reply) -> None:
+    shop.server.when(lambda asked: asked.path == EMBEDDINGS, answer)
+    shop.server.plays(PLAN)
+    ended = shop.run(WORK, **EMBEDDING)
+    assert (ended["state"], bool(ended["products"])) == ("waiting", True)
+    assert shop.server.count(EMBEDDINGS) == 1
+    assert "skills are found by their words alone" in (shop.home / "log.jsonl").read_text()
+    assert "its skills were found by words alone, because" in str(shop.silicon("events"))
 
 
 def test_a_proposal_of_what_there_is_not_never_runs(shop: Shop) -> None:

