@@ -16,10 +16,10 @@ from pydantic import SecretStr
 from runtime.addresses import shown
 from runtime.capabilities.http_answer import LONGEST_WAIT_S, retry_after_s
 from runtime.errors import NetworkFault, SiliconError
-from runtime.model.errors import NOT_SENT, ModelAccessRefused, ModelRefused, ModelStalled
+from runtime.model.errors import NOT_SENT, ModelAccessRefused, ModelAnswerTooLong, ModelRefused, ModelStalled
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI
+    from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
 CONNECT_S = 10.0
 """Longest time for a connection to be made."""
@@ -63,6 +63,7 @@ class Endpoint:
             ModelRefused: it does not take the request.
             ModelAccessRefused: the key may not.
             ModelStalled: it sent no byte for `stalled_s`.
+        ModelAnswerTooLong: it sent more than any answer has.
         """
         from openai import AsyncStream
 
@@ -157,8 +158,7 @@ def _ours(endpoint: Endpoint, model: str, error: Exception) -> SiliconError | No
                 model=model, stalled_s=endpoint._stalled_s,
             )  # fmt: skip
         case APIConnectionError():
-            facts = {NOT_SENT: True} if _was_connecting(error) else {}
-            return NetworkFault(f"{where} cannot be reached: {_cause(error)}.", **facts)
+            return _of_connection(endpoint, model, error)
         case APIStatusError():
             return _of_status(endpoint, model, error)
         case APIError() | OpenAIError():
@@ -166,6 +166,18 @@ def _ours(endpoint: Endpoint, model: str, error: Exception) -> SiliconError | No
         case json.JSONDecodeError() | UnicodeDecodeError():
             return NetworkFault(f"{where} sent what is no JSON: {error}.")
     return None
+
+
+def _of_connection(endpoint: Endpoint, model: str, error: APIConnectionError) -> SiliconError:
+    from runtime.model.bounded import AnswerTooLong, AnswerUnreadable
+
+    cause = error.__cause__
+    if isinstance(cause, AnswerTooLong):
+        return ModelAnswerTooLong(f"{endpoint.where} was not heard out: {cause}.", model=model)
+    if isinstance(cause, AnswerUnreadable):
+        return NetworkFault(f"{endpoint.where} sent what cannot be read: {cause}.")
+    facts = {NOT_SENT: True} if _was_connecting(error) else {}
+    return NetworkFault(f"{endpoint.where} cannot be reached: {_cause(error)}.", **facts)
 
 
 def _of_status(endpoint: Endpoint, model: str, error: APIStatusError) -> SiliconError:

@@ -4,7 +4,8 @@ SiliconError
 ├── NetworkFault           it cannot be reached, or asks to wait                      (wait, try again)
 ├── CapabilityFailed
 │   ├── ModelRefused       the endpoint does not take the request                     (read why)
-│   └── ModelStalled       it sent no byte for too long                               (look at the endpoint)
+│   ├── ModelStalled       it sent no byte for too long                               (look at the endpoint)
+│   └── ModelAnswerTooLong  it sent more than any answer has, unpacked                (look at the endpoint)
 └── PermissionRefused
     └── ModelAccessRefused  the key is missing, wrong or may not use the model        (set another key)
 """
@@ -31,6 +32,12 @@ class ModelStalled(CapabilityFailed):
     """The endpoint keeps the connection and sends nothing."""
 
     code = "LLM_STALLED"
+
+
+class ModelAnswerTooLong(CapabilityFailed):
+    """The endpoint sends more than any answer has; what came is not looked at, and it is not asked again."""
+
+    code = "ANSWER_TOO_LONG"
 
 
 class ModelAccessRefused(PermissionRefused):

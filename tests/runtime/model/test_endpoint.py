@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from runtime.capabilities.http_answer import LONGEST_WAIT_S
 from runtime.errors import NetworkFault, SiliconError
 from runtime.model.endpoint import Endpoint
-from runtime.model.errors import ModelAccessRefused, ModelRefused, ModelStalled
+from runtime.model.errors import ModelAccessRefused, ModelAnswerTooLong, ModelRefused, ModelStalled
 from tests.fakes.model import says
 from tests.fakes.openai_server.script import (
     bad_request,
@@ -202,7 +202,7 @@ async def test_an_answer_without_end_is_not_read_to_its_end(
     monkeypatch.setattr("runtime.model.bounded.bounded_client.__kwdefaults__", {"longest": 10_000})
     openai_server.plays(streamed(*[b"data: {}" + b" " * 1_000] * 100) if stream else sends(b" " * 100_000))
     error = await failure(endpoint, stream=stream)
-    assert isinstance(error, NetworkFault)
+    assert isinstance(error, ModelAnswerTooLong)
     assert "more than 10,000 bytes" in error.message
 
 
