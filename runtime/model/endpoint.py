@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from runtime.addresses import shown
 from runtime.capabilities.http_answer import LONGEST_WAIT_S, retry_after_s
 from runtime.errors import NetworkFault, SiliconError
-from runtime.model.errors import NOT_SENT, ModelAccessRefused, ModelAnswerTooLong, ModelRefused, ModelStalled
+from runtime.model.errors import HUNG_UP, NOT_SENT, ModelAccessRefused, ModelAnswerTooLong, ModelRefused, ModelStalled
 
 if TYPE_CHECKING:
     from openai import APIConnectionError, APIStatusError, AsyncOpenAI
@@ -176,7 +176,7 @@ def _of_connection(endpoint: Endpoint, model: str, error: APIConnectionError) ->
         return ModelAnswerTooLong(f"{endpoint.where} was not heard out: {cause}.", model=model)
     if isinstance(cause, AnswerUnreadable):
         return NetworkFault(f"{endpoint.where} sent what cannot be read: {cause}.")
-    facts = {NOT_SENT: True} if _was_connecting(error) else {}
+    facts = {NOT_SENT: True} if _was_connecting(error) else {HUNG_UP: True} if _hung_up(error) else {}
     return NetworkFault(f"{endpoint.where} cannot be reached: {_cause(error)}.", **facts)
 
 
@@ -238,6 +238,12 @@ def _was_connecting(error: BaseException) -> bool:
     import httpx2
 
     return isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout)
+
+
+def _hung_up(error: BaseException) -> bool:
+    import httpx2
+
+    return isinstance(error.__cause__, httpx2.RemoteProtocolError | httpx2.ReadError | httpx2.WriteError)
 
 
 def _cause(error: BaseException) -> str:

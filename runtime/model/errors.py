@@ -16,6 +16,8 @@ from runtime.errors import CapabilityFailed, PermissionRefused, SiliconError
 
 NOT_SENT = "not_sent"
 """Fact of a fault before which nothing of the request left this machine."""
+HUNG_UP = "hung_up"
+"""Fact of a fault in which the other side ended the connection before its answer was whole."""
 _NOT_TAKEN_ON = range(300, 500)
 """Status of an endpoint that turned the request away at its door, or sends on: nobody pays for that."""
 _PERHAPS = 408

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any
 
 from runtime.errors import CapabilityFailed, NetworkFault
 from runtime.model.answers import Assembly, Raw, raw_of
 from runtime.model.endpoint import Endpoint
-from runtime.model.errors import ModelRefused
+from runtime.model.errors import HUNG_UP, ModelRefused
 from runtime.model.profile import Profile
 
 MOST_TOKENS = 256
@@ -38,7 +39,8 @@ _WORD = {
 async def probe(endpoint: Endpoint, model: str) -> Profile:
     """Return what the endpoint supports for the model.
 
-    Six requests of under a hundred tokens each. What is refused, or accepted and passed over, counts as not supported.
+    Six requests of under a hundred tokens each, and some more where it refuses or hangs up. What is refused, or
+    accepted and passed over, counts as not supported.
 
     Raises:
         NetworkFault, ModelAccessRefused, ModelStalled: the endpoint cannot be asked at all.
@@ -109,16 +111,8 @@ class _Asking:
     async def stream(self) -> dict[str, bool]:
         """Whether an answer comes in parts, and tells what it took."""
         for options in ({"stream_options": {"include_usage": True}}, {}):
-            assembly = Assembly()
-            try:
-                async for part in self._endpoint.stream(self._body("Say hello.", stream=True, **options)):
-                    assembly.take(part)
-            except (NetworkFault, ModelRefused) as error:
-                if not _refuses(error):
-                    raise
-                continue
-            raw = assembly.whole()
-            if raw.content or raw.reasoning:
+            raw = await self._unless_refused(partial(self._streamed, **options))
+            if raw is not None and (raw.content or raw.reasoning):
                 return {"streams": True, "stream_usage": bool(raw.usage)}
         return {"streams": False, "stream_usage": False}
 
@@ -146,12 +140,33 @@ class _Asking:
 
     async def _try(self, words: str, **more: Any) -> Raw | None:
         """Return the answer, or None where the endpoint refuses what the request asks for."""
-        try:
-            return raw_of(await self._endpoint.complete(self._body(words, **more)))
-        except (ModelRefused, NetworkFault) as error:
-            if not _refuses(error):
-                raise
-            return None
+        return await self._unless_refused(partial(self._whole, words, **more))
+
+    async def _unless_refused(self, ask: Callable[[], Awaitable[Raw]]) -> Raw | None:
+        """Return what is answered, or None where the endpoint refuses: in words, or by hanging up.
+
+        To hang up looks like being away. It is a refusal where it happens twice, and the plainest request is answered
+        after each time; else the endpoint is away, and that is raised.
+        """
+        for _ in range(2):
+            try:
+                return await ask()
+            except (ModelRefused, NetworkFault) as error:
+                if _refuses(error):
+                    return None
+                if error.facts.get(HUNG_UP) is not True:
+                    raise
+            await self._whole("Say hello.")
+        return None
+
+    async def _whole(self, words: str, **more: Any) -> Raw:
+        return raw_of(await self._endpoint.complete(self._body(words, **more)))
+
+    async def _streamed(self, **options: Any) -> Raw:
+        assembly = Assembly()
+        async for part in self._endpoint.stream(self._body("Say hello.", stream=True, **options)):
+            assembly.take(part)
+        return assembly.whole()
 
     def _body(self, words: str, **more: Any) -> dict[str, Any]:
         return {
@@ -179,7 +194,8 @@ async def _all_or_none(*parts: Coroutine[Any, Any, Any]) -> list[Any]:
 def _refuses(error: ModelRefused | NetworkFault) -> bool:
     """Whether the endpoint does not take what was asked for; what passes by itself says nothing about it.
 
-    A fault of its own is how some refuse: 500. Being busy or away would be remembered for ever as a lack.
+    A fault of its own is how some refuse: 500. Being busy or away would be remembered for ever as a lack; of hanging up
+    `_unless_refused` judges.
     """
     return isinstance(error, ModelRefused) or error.facts.get("status") in _BROKEN
 

@@ -34,6 +34,8 @@ class Quirks:
     """Whether streams tell what they took: when it is asked for, never, or in each chunk so far."""
     refused: frozenset[str] = frozenset()
     """Names of parameters that are answered with 400: `n`, `stream_options`, `tool_choice`, …"""
+    hangs_up_on: frozenset[str] = frozenset()
+    """Names of parameters at which it ends the connection without a word."""
     context_tokens: int | None = None
     """A request that is longer than this, at four characters a token, is refused as endpoints do it."""
 

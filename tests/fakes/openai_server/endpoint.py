@@ -11,7 +11,7 @@ from contracts import Usage
 from runtime.model.port import ModelAnswer, ToolCall
 from tests.fakes.openai_server.asked import Asked
 from tests.fakes.openai_server.instances import instance_of, said_in, valid
-from tests.fakes.openai_server.script import Answer, Reply, bad_request, fails
+from tests.fakes.openai_server.script import Answer, Reply, bad_request, fails, hangs_up
 
 
 def refusal_of(asked: Asked) -> Reply | None:
@@ -19,6 +19,8 @@ def refusal_of(asked: Asked) -> Reply | None:
     quirks = asked.quirks
     for name in sorted(quirks.refused & asked.json.keys()):
         return bad_request(f"Unrecognized request argument supplied: {name}", param=name)
+    if quirks.hangs_up_on & asked.json.keys():
+        return hangs_up()
     if quirks.context_tokens is not None and len(asked.body) // 4 > quirks.context_tokens:
         words = f"This model's maximum context length is {quirks.context_tokens} tokens."
         return bad_request(words, param="messages", code="context_length_exceeded")

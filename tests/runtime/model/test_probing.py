@@ -11,7 +11,9 @@ from runtime.model.endpoint import Endpoint
 from runtime.model.errors import ModelAccessRefused, ModelRefused
 from runtime.model.probing import _Asking, probe
 from runtime.model.profile import Calling, Profile
+from tests.fakes.model import says
 from tests.fakes.openai_server.asked import Quirks
+from tests.fakes.openai_server.endpoint import sensible
 from tests.fakes.openai_server.script import fails, hangs_up, too_many
 from tests.fakes.openai_server.server import MODEL, OpenAIServer, obliging
 
@@ -98,13 +100,63 @@ async def test_an_endpoint_that_cannot_be_asked_at_all_is_no_profile(
     await endpoint.close()
 
 
-@pytest.mark.parametrize("passing", [too_many(3), fails(503), hangs_up()], ids=["busy", "overloaded", "away"])
+@pytest.mark.parametrize("passing", [too_many(3), fails(503)], ids=["busy", "overloaded"])
 @pytest.mark.parametrize("part", ["tools", "schema", "stream", "developer"])
 async def test_what_passes_by_itself_is_no_lack(openai_server: OpenAIServer, passing: Any, part: str) -> None:
     openai_server.plays(passing)
     endpoint = Endpoint(openai_server.base_url, None, stalled_s=5)
     with pytest.raises(NetworkFault):
         await getattr(_Asking(endpoint, MODEL), part)()
+    await endpoint.close()
+
+
+FEATURES = {
+    "tools": ("tools strict parallel must_call", ["tools"]),
+    "schema": ("json_schema", ["response_format"]),
+    "usage of streams": ("stream_usage", ["stream_options"]),
+    "streams": ("streams stream_usage", ["stream"]),
+    "parallel calls": ("strict parallel", ["parallel_tool_calls"]),
+    "all of them": (
+        "tools strict parallel must_call json_schema streams stream_usage", ["tools", "response_format", "stream"]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lacking", "names"), FEATURES.values(), ids=FEATURES)
+async def test_an_endpoint_that_hangs_up_on_what_it_lacks_is_not_away(lacking: str, names: list[str]) -> None:
+    found = await profile_of(obliging(quirks=Quirks(hangs_up_on=frozenset(names))))
+    assert {name for name, has in found.to_json().items() if has is False} - {"max_completion_tokens"} == set(
+        lacking.split()
+    )
+
+
+PARTS: list[tuple[str, Any]] = [
+    ("tools", {"tools": True, "strict": True, "parallel": True, "must_call": True}),
+    ("schema", True),
+    ("stream", {"streams": True, "stream_usage": True}),
+    ("developer", True),
+]
+
+
+@pytest.mark.parametrize(("part", "has"), PARTS, ids=[part for part, _ in PARTS])
+async def test_one_that_hung_up_once_is_asked_again(openai_server: OpenAIServer, part: str, has: Any) -> None:
+    openai_server.plays(hangs_up())
+    openai_server.otherwise = sensible
+    endpoint = Endpoint(openai_server.base_url, None, stalled_s=5)
+    assert await getattr(_Asking(endpoint, MODEL), part)() == has
+    await endpoint.close()
+
+
+@pytest.mark.parametrize("before", [0, 1], ids=["at once", "meanwhile"])
+@pytest.mark.parametrize("part", [part for part, _ in PARTS])
+async def test_one_that_hangs_up_on_the_plainest_request_too_is_away(
+    openai_server: OpenAIServer, part: str, before: int
+) -> None:
+    openai_server.plays(*[hangs_up(), says("Hello.")] * before, hangs_up(), hangs_up())
+    endpoint = Endpoint(openai_server.base_url, None, stalled_s=5)
+    with pytest.raises(NetworkFault):
+        await getattr(_Asking(endpoint, MODEL), part)()
+    assert openai_server.count() == 2 + 2 * before
     await endpoint.close()
 
 
