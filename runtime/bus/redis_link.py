@@ -68,7 +68,7 @@ class RedisLink:
         from redis.exceptions import RedisError, ResponseError
 
         try:
-            answer = await _uncancelled(call(self._client))
+            answer = await uncancelled(call(self._client))
         except ResponseError as error:
             if str(error).startswith(("NOGROUP", "no such key")):
                 self._answered()
@@ -102,7 +102,7 @@ class RedisLink:
                 "XADD", self.stream, "MAXLEN", "~", self._kept, f"{event.position}-0", "type", event.type
             )
         try:
-            answers = await _uncancelled(pipeline.execute(raise_on_error=False))
+            answers = await uncancelled(pipeline.execute(raise_on_error=False))
         except (RedisError, OSError, TimeoutError) as error:
             raise self._failed(error) from error
         for answer in answers:
@@ -132,7 +132,7 @@ class RedisLink:
             _log.warning("Redis answers again")
 
 
-async def _uncancelled(call: Awaitable[T]) -> T:
+async def uncancelled(call: Awaitable[T]) -> T:
     """Return what the call returns; a cancellation that comes meanwhile is raised, for the client may swallow it."""
     task = asyncio.current_task()
     assert task is not None

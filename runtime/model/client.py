@@ -161,11 +161,9 @@ class ModelClient:
 
     async def _profile(self, name: str, course: Course) -> Profile:
         async def find_out() -> Profile:
-            async with room_in(self._limiter, course):
-                with course.going_on():
-                    return await probe(self._endpoint, name)
+            return await probe(self._endpoint, name, room=lambda: room_in(self._limiter, Course()))
 
-        with course.waiting():  # somebody else may be finding out
+        with course.waiting():  # for what serves all requests to come, and which somebody else may be doing
             return await self._profiles.of(name, find_out)
 
     def _fitting(self, request: ModelRequest, profile: Profile) -> int:

@@ -57,31 +57,15 @@ class Course:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Tell that nothing but waiting for a turn goes on in the block."""
-        with self._now(waiting=True):
-            yield
-
-    @contextmanager
-    def going_on(self) -> Iterator[None]:
-        """Tell that its turn has come for this block, inside of one that waits."""
-        with self._now(waiting=False):
-            yield
-
-    @contextmanager
-    def _now(self, *, waiting: bool) -> Iterator[None]:
-        before = self._waiting
-        self._set(waiting)
+        """Tell that in the block nothing goes on for this request; such blocks do not stand in each other."""
+        self._since, self._waiting = time.perf_counter(), True
+        self._tell()
         try:
             yield
         finally:
-            self._set(before)
+            self._waited_s, self._waiting = self.waited_s, False
+            self._tell()
 
-    def _set(self, waiting: bool) -> None:
-        if waiting == self._waiting:
-            return
-        now = time.perf_counter()
-        if self._waiting:
-            self._waited_s += now - self._since
-        self._since, self._waiting = now, waiting
+    def _tell(self) -> None:
         if self.watch is not None:
-            self.watch(waiting)
+            self.watch(self._waiting)

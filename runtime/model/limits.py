@@ -9,8 +9,9 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from runtime.bus.redis_link import uncancelled
 from runtime.model.course import Course
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 MINUTE_S = 60.0
 AGAIN_S = 0.05
 """How often a process looks whether there is room again, where others have it: Redis tells nobody."""
+AWAY_S = 1.0
+"""How long Redis is not asked again after it did not answer."""
 _log = logging.getLogger(__name__)
 
 
@@ -121,18 +124,23 @@ class RedisLimiter:
         self._limits = [str(at_once), str(per_minute), str(round(held_s * 1_000))]
         self._held_s = held_s
         self._held: set[str] = set()
+        self._owed: set[str] = set()
+        """Places that are free, of which Redis may not know yet."""
         self._keeper: asyncio.Task[None] | None = None
         self._alone = LocalLimiter(at_once, per_minute=per_minute)
         self._sleep = sleep
         self._away = False
+        self._away_until = 0.0
 
     async def acquire(self) -> str:
         """Wait for room and take it; see the port. What this process may do by itself bounds it in any case."""
         taken = await self._alone.acquire()
         try:
+            await self._pay()
             while not await self._took(taken):
                 await self._sleep(AGAIN_S)
         except BaseException:
+            self._owed.add(taken)  # Redis may have given it just then
             await self._alone.release(taken)
             raise
         self._held.add(taken)
@@ -142,51 +150,51 @@ class RedisLimiter:
 
     async def release(self, taken: str) -> None:
         """Give the room back; see the port."""
-        from redis.exceptions import RedisError
-
         self._held.discard(taken)
         if not self._held and self._keeper is not None:
             self._keeper.cancel()
             self._keeper = None
         await self._alone.release(taken)
-        if not self._keys:
-            return
-        try:
-            await self._redis.zrem(self._keys[0], taken)
-        except (RedisError, OSError) as error:
-            self._tell(error)
+        self._owed.add(taken)
+        await self._pay()
+
+    async def _pay(self) -> None:
+        """Tell Redis which places are free; those that it was not there for are told with the next."""
+        owed = list(self._owed)
+        if owed and self._keys and await self._ask(lambda: self._redis.zrem(self._keys[0], *owed)) is not None:
+            self._owed.difference_update(owed)
 
     async def _took(self, taken: str) -> bool:
-        from redis.exceptions import RedisError
-
         if not self._keys:
             key = f"silicon:{await self._name()}:models"
             self._keys = (key, f"{key}:minute")
-        try:
-            took = await self._redis.eval(_TAKE, len(self._keys), *self._keys, taken, *self._limits)
-        except (RedisError, OSError) as error:
-            self._tell(error)
-            return True
-        if self._away:
-            _log.warning("Redis answers again: the processes share one limit of requests to models.")
-        self._away = False
-        return bool(took)
+        took = await self._ask(lambda: self._redis.eval(_TAKE, len(self._keys), *self._keys, taken, *self._limits))
+        return took is None or bool(took)
 
     async def _hold_on(self) -> None:
         """Hold on to the places of this process as long as it has any."""
-        from redis.exceptions import RedisError
-
         while True:
             await self._sleep(self._held_s / 3)
-            try:
-                await self._redis.eval(_KEEP, 1, self._keys[0], self._limits[2], *self._held)
-            except (RedisError, OSError) as error:
-                self._tell(error)
+            await self._ask(lambda: self._redis.eval(_KEEP, 1, self._keys[0], self._limits[2], *self._held))
 
-    def _tell(self, error: Exception) -> None:
-        if not self._away:
-            _log.warning("Redis does not answer, so each process limits its requests to models by itself: %s", error)
-        self._away = True
+    async def _ask(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        """Return what Redis answers, None while it is away: then it is asked now and then only, for it may hang."""
+        from redis.exceptions import RedisError
+
+        loop = asyncio.get_running_loop()
+        if self._away and loop.time() < self._away_until:
+            return None
+        try:
+            answer = await uncancelled(call())
+        except (RedisError, OSError) as error:
+            if not self._away:
+                _log.warning("Redis is away, so each process limits its requests to models by itself: %s", error)
+            self._away, self._away_until = True, loop.time() + AWAY_S
+            return None
+        if self._away:
+            _log.warning("Redis answers again, and the processes share one limit of requests to models.")
+        self._away = False
+        return answer
 
 
 @asynccontextmanager

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 from runtime.errors import CapabilityFailed, NetworkFault
 from runtime.model.answers import Assembly, Raw, raw_of
@@ -36,7 +37,11 @@ _WORD = {
 }
 
 
-async def probe(endpoint: Endpoint, model: str) -> Profile:
+Room: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
+"""Lets one request begin when there is room for it, and holds the room as long as it goes on."""
+
+
+async def probe(endpoint: Endpoint, model: str, *, room: Room = nullcontext) -> Profile:
     """Return what the endpoint supports for the model.
 
     Six requests of under a hundred tokens each, and some more where it refuses or hangs up. What is refused, or
@@ -46,7 +51,7 @@ async def probe(endpoint: Endpoint, model: str) -> Profile:
         NetworkFault, ModelAccessRefused, ModelStalled: the endpoint cannot be asked at all.
         ModelRefused: it does not have the model, or refuses the plainest request.
     """
-    ask = _Asking(endpoint, model)
+    ask = _Asking(endpoint, model, room)
     plain = await ask.plain()
     parts = (ask.tools(), ask.schema(), ask.stream(), ask.developer(), ask.context())
     native, schema, stream, developer, context = await _all_or_none(*parts)
@@ -57,9 +62,10 @@ async def probe(endpoint: Endpoint, model: str) -> Profile:
 class _Asking:
     """One model of one endpoint, asked for one thing after the other."""
 
-    def __init__(self, endpoint: Endpoint, model: str) -> None:
+    def __init__(self, endpoint: Endpoint, model: str, room: Room = nullcontext) -> None:
         self._endpoint = endpoint
         self._model = model
+        self._room = room
         self._limit = "max_tokens"
 
     async def plain(self) -> dict[str, bool]:
@@ -68,7 +74,7 @@ class _Asking:
         for limit, temperature in product(("max_tokens", "max_completion_tokens"), (True, False)):
             self._limit = limit
             try:
-                await self._endpoint.complete(self._body("Say hello.", **({"temperature": 0.3} if temperature else {})))
+                await self._whole("Say hello.", **({"temperature": 0.3} if temperature else {}))
             except ModelRefused as error:
                 if error.facts.get("status") == 404:
                     raise
@@ -124,7 +130,8 @@ class _Asking:
     async def context(self) -> int | None:
         """Return how many tokens a request and its answer may have, where the endpoint tells."""
         try:
-            listed = await self._endpoint.models()
+            async with self._room():
+                listed = await self._endpoint.models()
         except CapabilityFailed:
             return None
         mine = [each for each in listed if each.get("id") == self._model] or (listed if len(listed) == 1 else [])
@@ -160,12 +167,14 @@ class _Asking:
         return None
 
     async def _whole(self, words: str, **more: Any) -> Raw:
-        return raw_of(await self._endpoint.complete(self._body(words, **more)))
+        async with self._room():
+            return raw_of(await self._endpoint.complete(self._body(words, **more)))
 
     async def _streamed(self, **options: Any) -> Raw:
         assembly = Assembly()
-        async for part in self._endpoint.stream(self._body("Say hello.", stream=True, **options)):
-            assembly.take(part)
+        async with self._room():
+            async for part in self._endpoint.stream(self._body("Say hello.", stream=True, **options)):
+                assembly.take(part)
         return assembly.whole()
 
     def _body(self, words: str, **more: Any) -> dict[str, Any]:

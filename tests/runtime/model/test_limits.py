@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
@@ -105,8 +106,8 @@ async def shared(redis_server: Redis) -> AsyncIterator[Callable[..., RedisLimite
     """Return what makes the limiter of one more process on the same Redis."""
     async with AsyncExitStack() as clients:
 
-        def make(at_once: int, *, held_s: float = 60) -> RedisLimiter:
-            client = redis_client(redis_server.url)
+        def make(at_once: int, *, held_s: float = 60, timeout_s: float = 5) -> RedisLimiter:
+            client = redis_client(f"{redis_server.url}?socket_timeout={timeout_s}")
             clients.push_async_callback(client.aclose)
             return RedisLimiter(client, name, at_once, held_s=held_s)
 
@@ -166,3 +167,50 @@ async def test_without_redis_each_process_keeps_the_limit_by_itself(
     assert (crowd.most, crowd.done) == (2, 4)
     told = Counter(record.name for record in caplog.records)
     assert told["runtime.model.limits"] == 1
+
+
+async def test_a_redis_that_hangs_is_asked_now_and_then_and_told_afterwards_what_is_free(
+    shared: Callable[..., RedisLimiter], redis_server: Redis, caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("runtime.model.limits.AWAY_S", 3_600)
+    limiter = shared(2, timeout_s=0.2)
+    taken = await limiter.acquire()
+    redis_server.signal(signal.SIGSTOP)
+    await limiter.release(taken)
+    for _ in range(1_000):  # at 0.2 s each that would be longer than the test may take
+        await limiter.release(await limiter.acquire())
+    redis_server.signal(signal.SIGCONT)
+    limiter._away_until = 0.0
+    await limiter.release(await limiter.acquire())
+    assert (await held(redis_server)) == 0
+    assert [record.getMessage().partition(",")[0] for record in caplog.records] == [
+        "Redis is away", "Redis answers again"
+    ]  # fmt: skip
+
+
+async def held(server: Redis) -> int:
+    """Return how many places Redis knows to be taken."""
+    client = redis_client(server.url)
+    try:
+        return int(await client.zcard(KEY))
+    finally:
+        await client.aclose()
+
+
+async def test_whoever_is_cancelled_while_redis_answers_leaves_no_place_taken(
+    shared: Callable[..., RedisLimiter], redis_server: Redis
+) -> None:
+    limiter = shared(1)
+    await limiter.release(await limiter.acquire())
+    redis_server.signal(signal.SIGSTOP)
+    waiting = asyncio.create_task(limiter.acquire())
+    for _ in range(20):  # until its question is on the way
+        await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    redis_server.signal(signal.SIGCONT)
+    async with asyncio.timeout(10):
+        await limiter.release(await limiter.acquire())
+    assert await held(redis_server) == 0
