@@ -15,8 +15,10 @@ from agents.cognition.reason_capability import AttributeCapability
 from agents.cognition.sense import Sensors
 from agents.employee.planning.conclude import StateResult
 from agents.employee.planning.propose import ChooseSkill, ProposePlan
+from agents.employee.ports import Offer
 from agents.employee.report.capability import ReportCapability
 from agents.organisation import Organisation, read_rules
+from agents.skills import SkillTools
 from agents.skills.reading import ReadSkill
 from agents.workforce import InlineWorkforce
 from cluster import Bridge, ControlPlane, Engines, Gateway, driver_for, open_control_plane, this_node
@@ -132,6 +134,11 @@ class Wired:
         return Router(self.registry, timeout_s=self.settings.engine.step_timeout_s)
 
     @cached_property
+    def skill_tools(self) -> SkillTools:
+        """Its skills, as models call them."""
+        return SkillTools(self.organisation.skills)
+
+    @cached_property
     def workforce(self) -> InlineWorkforce:
         """Its employees."""
         return InlineWorkforce(
@@ -141,6 +148,7 @@ class Wired:
             engine_for=lambda run, delegate: self._engine(run, delegate, (), run.still_held),
             cluster_for=self._cluster,
             clock=self.clock,
+            offer_for=lambda run: Offer(self.skill_tools, self.skills_for(run)),
             settings=self.settings.engine,
         )
 

@@ -92,6 +92,7 @@ from contracts.order import (
     Workspace,
 )
 from contracts.plan import (
+    ALL_SKILLS,
     Alternative,
     Compensation,
     DispatchMode,
@@ -113,6 +114,7 @@ from contracts.request import ApprovalMode, ExecutionRequest, GovernanceTerms
 from contracts.slots import SlotAllocation
 
 __all__ = [
+    "ALL_SKILLS",
     "Action",
     "AgentRelease",
     "Alternative",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from contracts.base import VERSION_PATTERN, Budget, CapabilityName, Contract, Json, Name, StepId, Text
+
+ALL_SKILLS: Literal["all"] = "all"
+"""What a step says in the place of skills, to leave it to the task which of those below its model is shown."""
 
 LONGEST_S = 10 * 366 * 86_400
 """The longest duration a plan may name: ten years."""
@@ -192,9 +195,9 @@ class QuestionTemplate(Contract):
 class Step(Contract):
     """One step of a plan."""
 
-    VERSION: ClassVar[str] = "1.2"
-    schema_version: str = Field(default="1.2", pattern=VERSION_PATTERN)
-    """1.1: `budget`, more than one other way. 1.2: `plan`."""
+    VERSION: ClassVar[str] = "1.3"
+    schema_version: str = Field(default="1.3", pattern=VERSION_PATTERN)
+    """1.1: `budget`, more than one other way. 1.2: `plan`. 1.3: `skills`."""
     id: StepId
     """Unique in its plan; later steps name it."""
     description: Text = ""
@@ -215,6 +218,8 @@ class Step(Contract):
     """The task a model works on with tools."""
     tools: tuple[CapabilityName, ...] = ()
     """Capabilities that the model may call, those of `must_call` beside."""
+    skills: tuple[Name, ...] | Literal["all"] = ()
+    """Skills that the model may have done; of `all` that there are below it is shown those that fit the task."""
     parallel: tuple[Step, ...] = ()
     """Branches of a group: all settle, a failed one becomes `{"__error": …}`."""
     arguments: dict[str, Json] = Field(default={}, alias="with")
@@ -240,7 +245,7 @@ class Step(Contract):
     accept: tuple[str, ...] = ()
     """Acceptance checks: expressions over the step's own output and earlier steps."""
     must_call: tuple[CapabilityName, ...] = ()
-    """Capabilities without whose call the step is not done."""
+    """Capabilities, and skills of `skills`, without whose call the step is not done."""
     plausible: tuple[PlausibilityRule, ...] = ()
     """Rules for suspicious results."""
     effect: Effect | None = None

@@ -72,6 +72,20 @@ class Steps:
         finally:
             self._in_progress += 1
 
+    def step_out(self) -> None:
+        """Let a step in progress not count as that while others carry out what it asks for."""
+        self._in_progress -= 1
+        if self._draining.begun:
+            self._draining.changed.set()
+
+    async def step_in(self, *, goes_on: bool) -> None:
+        """Count the step again that stepped out; one that goes on is held back once the process drains."""
+        try:
+            if goes_on and self._draining.begun:
+                await self._hold()
+        finally:
+            self._in_progress += 1
+
     async def __aenter__(self) -> None:
         if self._draining.begun:
             await self._hold()

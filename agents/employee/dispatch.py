@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from agents.employee import tree
 from agents.employee.parameters import complete
 from agents.employee.plan import plan
-from agents.employee.planning.proposal import addressed, plan_of
+from agents.employee.planning.proposal import addressed, plan_of, skills_below
 from agents.employee.plans import Work, call_of, handing_on
-from agents.employee.ports import Cluster, KnownSkill, Node, Staff, Workforce
+from agents.employee.ports import Cluster, KnownSkill, Node, Offer, Staff, Workforce
 from agents.employee.reflect import reflect
 from contracts import (
     Ancestor,
@@ -31,6 +32,7 @@ from runtime.clock import Clock
 from runtime.engine.check_tools import tools_of
 from runtime.engine.delegation import PROPOSED
 from runtime.engine.other_way import forms_of
+from runtime.engine.ports import SkillsShown
 from runtime.errors import CapabilityFailed, InvalidArguments, NotFound, PermissionRefused
 from runtime.ledger.port import Store
 from runtime.once import once_for_each
@@ -38,6 +40,8 @@ from runtime.settings.groups import EngineSettings
 
 BUILT_IN = "builtin_tool"
 """Kind of the capabilities that come with the program; the cognitive ones are everybody's."""
+MUST_CALL = "must_call"
+"""Why a skill is shown that its step is not done without."""
 LEARNT = "learnt"
 """Under this name an order's context says what an earlier attempt failed for."""
 
@@ -54,9 +58,11 @@ class Dispatcher:
         cluster: Cluster,
         store: Store,
         clock: Clock,
+        offer: Offer | None = None,
         settings: EngineSettings | None = None,
     ) -> None:
         self._staff = staff
+        self._offer = offer
         self._specs = specs
         self._workforce = workforce
         self._cluster = cluster
@@ -92,6 +98,38 @@ class Dispatcher:
         )  # fmt: skip
         objective = _words(step.description, parent.language) or f"Call {step.use} for {parent.objective}"
         return self._child(parent, taker, step, work, learnt, objective=objective, spec=spec)
+
+    def skill_tools(self, order: TaskOrder, skills: Sequence[Name]) -> Sequence[CapabilitySpec]:
+        """Return skills as a model of this order calls them; raise NotFound for one that there is not."""
+        return [
+            self._offered().forms.tool(skill_of(self._staff, name).name, language=order.language) for name in skills
+        ]
+
+    async def fitting_skills(self, order: TaskOrder, task: str, *, beside: Sequence[str]) -> SkillsShown:
+        """Return the skills that a model is shown for a task: of those at or below whoever has the order.
+
+        A skill that the order is part of is none of them, nor one that several have: nobody could say whose it is.
+        """
+        node = tree.find(self._staff.head, order.employee)
+        around = {order.skill, *(above.skill for above in order.chain)}
+        able = [
+            name
+            for name in skills_below(self._staff, node)
+            if name not in around and len(tree.nearest_with(node, name)) == 1
+        ]
+        shown = await self._offered().choice.for_step(node.id, task, able)
+        due = [name for name in beside if name in shown.left_out]
+        return replace(
+            shown,
+            names=(*shown.names, *due),
+            reasons={**shown.reasons, **dict.fromkeys(due, MUST_CALL)},
+            left_out=[name for name in shown.left_out if name not in due],
+        )
+
+    def _offered(self) -> Offer:
+        if self._offer is None:
+            raise CapabilityFailed("Models cannot be given skills to call here: nobody says in which form.")
+        return self._offer
 
     async def carry_out(self, order: TaskOrder) -> StatusReport:
         """Have the order done, in a slot where it needs one, and return its report, judged by what it asked for.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from contracts import EvidenceId, EvidenceKind, EvidencePackage, OrderId, Step, StepId, StepMode, TaskOrder, Tier
 from runtime.canonical import sha256
@@ -86,7 +86,18 @@ async def calls_of(ledger: Ledger, view: OrderView, step: Step) -> frozenset[str
             found |= await _calls_below(ledger, result.order_id)
         else:
             found.update(name for name in (result.use, *result.uses) if name)
+    for order in await _orders_of_calls(ledger, view, step, names):
+        found |= await _calls_below(ledger, order)
     return frozenset(found)
+
+
+async def _orders_of_calls(ledger: Ledger, view: OrderView, step: Step, names: Collection[str]) -> list[OrderId]:
+    """Return the orders that calls of a model became in these steps and that were done."""
+    if view.order is None or not any(inner.skills for inner in steps_in(step)):
+        return []
+    events = await ledger.read(str(view.order.order_id))
+    told = (event.data or {} for event in events if event.type == "call.finished")
+    return [OrderId(str(data["order_id"])) for data in told if data["step"] in names and "order_id" in data]
 
 
 async def _calls_below(ledger: Ledger, order: OrderId) -> frozenset[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from contracts import Budget, Name, PlanDefinition, StatusReport, TaskOrder, Text, Tier, Workspace
-from runtime.engine.ports import Delegate
+from runtime.capabilities.port import CapabilitySpec
+from runtime.engine.ports import Delegate, SkillChoice
 
 Isolation: TypeAlias = Literal["shared", "process"]
 """Whether an employee sits with others or in a process of its own, where the engine has several."""
@@ -70,6 +72,22 @@ class Staff(Protocol):
 
     @property
     def budget(self) -> Budget: ...  # noqa: D102
+
+
+class SkillForms(Protocol):
+    """In which form models are shown skills."""
+
+    def tool(self, skill: Name, *, language: str) -> CapabilitySpec:
+        """Return the skill as a tool whose call becomes an order; raise KeyError where there is none of that name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Skills for the models of one execution."""
+
+    forms: SkillForms
+    choice: SkillChoice
 
 
 class Cluster(Protocol):

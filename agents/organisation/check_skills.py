@@ -19,11 +19,12 @@ from runtime.capabilities.port import CapabilitySpec
 from runtime.engine.certain import certain_steps_of
 from runtime.engine.check import check_plan
 from runtime.engine.check_shares import share_faults
+from runtime.engine.check_tools import named_skills
 from runtime.engine.other_way import other_ways
 
 _NOT_IN_A_SLOT = {
     "by": "hands work on", "skill": "hands work on", "order": "hands work on", "plan": "hands work on",
-    "ask": "asks a person",
+    "ask": "asks a person", "skills": "has skills done",
 }  # fmt: skip
 """What only a cognitive skill does, by the field that says it."""
 
@@ -32,7 +33,8 @@ def skill_faults(draft: Draft) -> Iterator[Fault]:
     """Yield what is wrong with the skills."""
     tree = Tree.of(draft)
     parameters = {name: passed_to(other.plan.value) for name, other in draft.skills.items() if other.plan}
-    called = {step.skill for skill in draft.skills.values() if skill.plan for step in skill.plan.value.all_steps()}
+    steps = [step for skill in draft.skills.values() if skill.plan for step in skill.plan.value.all_steps()]
+    called = {name for step in steps for name in (step.skill, *named_skills(step))}
     for skill in draft.skills.values():
         yield from _use_faults(draft, skill, tree, called)
         if skill.plan is None:
@@ -200,6 +202,7 @@ def _right_faults(draft: Draft, at: _Place, tree: Tree) -> Iterator[Fault]:
     if step.by is None:
         for owner in owners:
             yield from _may(draft, at, owner)
+            yield from _reach_faults(draft, at, owner)
         return
     doer = draft.employees.get(step.by)
     if doer is None:
@@ -212,6 +215,23 @@ def _right_faults(draft: Draft, at: _Place, tree: Tree) -> Iterator[Fault]:
                 _listed_below(owner),
             )
     yield from _may(draft, at, doer)
+
+
+def _reach_faults(draft: Draft, at: _Place, owner: EmployeeEntry) -> Iterator[Fault]:
+    """Yield skills for a model that nobody at or below whoever has the step can be given, or several could."""
+    for number, name in enumerate(named_skills(at.step)):
+        if name not in draft.skills:
+            continue
+        able = [entry.id for entry in owner.everybody() if name in entry.skills]
+        able = [owner.id] if owner.id in able else able
+        place = (*at.path, "skills", number)
+        if not able:
+            what = f"Neither `{owner.id}`, which has the skill `{at.skill.name}`, nor anybody below has `{name}`."
+            yield at.plan.fault(place, what, "Add it to the `skills` of one of them in org.yaml.")
+        if len(able) > 1:
+            names = " and ".join(f"`{each}`" for each in able)
+            what = f"{names} both have the skill `{name}`, and a call names nobody."
+            yield at.plan.fault(place, what, "Let a skill of its own name in `by` who does it, and offer that one.")
 
 
 def _may(draft: Draft, at: _Place, doer: EmployeeEntry) -> Iterator[Fault]:

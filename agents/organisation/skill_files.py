@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from agents.organisation.declared import Declared, one_or_more, seconds
 from agents.skills.reach import Reach
-from contracts import Money, Name, Tier
+from contracts import ALL_SKILLS, Money, Name, Tier
 
 
 def _words(value: object) -> object:
@@ -81,8 +81,8 @@ def _step_fields(value: Any) -> Any:
     elif isinstance(ask, dict) and "within" in ask:
         step["ask"] = {**ask, "within_s": _seconds_or_as_is(ask["within"])}
         del step["ask"]["within"]
-    for name in ("after", "accept", "must_call", "tools", "inherit"):
-        if name in step:
+    for name in ("after", "accept", "must_call", "tools", "skills", "inherit"):
+        if name in step and not (name == "skills" and step[name] == ALL_SKILLS):
             step[name] = one_or_more(step[name])
     if isinstance(step.get("budget"), dict):
         step["budget"] = _budget_fields(step["budget"])

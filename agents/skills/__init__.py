@@ -3,6 +3,7 @@
 from agents.skills.choosing import SkillChooser
 from agents.skills.reach import RULE_VARIABLES, Reach
 from agents.skills.routing import Routable, Shown, ShownSkill, SkillRouter, Why
+from agents.skills.tools import SkillTools
 from agents.skills.wording import line_of, tool_of
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "ShownSkill",
     "SkillChooser",
     "SkillRouter",
+    "SkillTools",
     "Why",
     "line_of",
     "tool_of",

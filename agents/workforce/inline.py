@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from agents.employee.dispatch import Dispatcher
 from agents.employee.employee import Employee
-from agents.employee.ports import Cluster, Running, Staff
+from agents.employee.ports import Cluster, Offer, Running, Staff
 from agents.employee.root import narrower, root_order
 from agents.employee.tree import find
 from agents.workforce.shift import Send, Shift
@@ -42,11 +42,13 @@ class InlineWorkforce:
         cluster_for: ClusterFor,
         clock: Clock,
         choose_skill: Callable[[str], Name] | None = None,
+        offer_for: Callable[[ExecutionRun], Offer] | None = None,
         settings: EngineSettings | None = None,
     ) -> None:
         """Take over an organisation.
 
         Args:
+            offer_for: tells which skills models are shown in an execution, and how; without it none can call any.
             specs: the capabilities of this organisation.
             choose_skill: finds the skill for the words of a goal; without it a request has to name one.
             settings: limits that plans are held against; the defaults without them.
@@ -58,6 +60,7 @@ class InlineWorkforce:
         self._cluster_for = cluster_for
         self._clock = clock
         self._choose_skill = choose_skill
+        self._offer_for = offer_for
         self._settings = settings or EngineSettings()
         self._employees: dict[Name, Employee] = {}
 
@@ -88,7 +91,7 @@ class InlineWorkforce:
             lambda delegate: self._engine_for(run, delegate),
             lambda shift: Dispatcher(
                 self.staff, specs=self._specs, workforce=shift, cluster=self._cluster_for(run), store=self._store,
-                clock=self._clock, settings=self._settings,
+                clock=self._clock, offer=self._offer_for(run) if self._offer_for else None, settings=self._settings,
             ),
             send=send,
         )  # fmt: skip

@@ -18,7 +18,10 @@ from runtime.engine.amounts import NONE, SMALLEST, Amounts, amounts_of, in_curre
 from runtime.engine.budget import exceeded
 from runtime.engine.flow import Flow
 from runtime.engine.outcome import Stop
-from runtime.engine.view import OrderView, Unit, UnitKey
+from runtime.engine.view import OrderView, Unit
+
+_Key = tuple[str, int | None, str]
+"""A unit, and which part of it; the empty text for the unit itself."""
 
 BELOW = "below"
 """Under this name a unit holds the grant of the order that it became."""
@@ -62,15 +65,16 @@ class Account:
         self._flow = flow
         self._stopping = stopping
         self._promised = promised
-        self._held: dict[UnitKey, _Held] = {}
+        self._held: dict[_Key, _Held] = {}
         self._total = dict.fromkeys(self.limits, _ZERO)
         """What all units together have set aside."""
         self._waiting: list[asyncio.Future[None]] = []
-        self._due: set[UnitKey] = set()
+        self._due: set[_Key] = set()
         """What held something when an earlier stretch ended, and has not come to its end in this one."""
         if self.limits:
             for unit in view.units.values():
-                self._go_on(unit)
+                for holder in unit.holders:
+                    self._go_on(holder)
 
     @property
     def counts_money(self) -> bool:
@@ -103,40 +107,55 @@ class Account:
 
     def has(self, unit: Unit, what: str) -> bool:
         """Whether the unit has anything set aside under `what`."""
-        held = self._held.get((unit.step, unit.index))
+        held = self._held.get(_key(unit))
         return held is not None and bool(held.parts.get(what))
 
     def give_back(self, unit: Unit, what: str) -> None:
         """Return what the unit set aside under `what`: it was settled, or nothing came of it."""
-        held = self._held.get((unit.step, unit.index))
+        held = self._held.get(_key(unit))
         if held is not None and what in held.parts:
             self._set(held, what, None)
             self.wake()
 
     def end(self, unit: Unit, *, comes_back: bool = False) -> None:
-        """Return everything that the unit set aside, apart from what its events say is still out.
+        """Return everything that the unit and its parts set aside, apart from what events say is still out.
 
         Args:
             comes_back: that is returned too before long, by whoever ends the unit again, so that others wait for it.
         """
-        if not self.limits:
+        if not self.limits and not self._held:
             return
-        self._due.discard((unit.step, unit.index))
-        held = self._held.pop((unit.step, unit.index), None)
+        for holder in unit.holders:
+            self._end(holder, comes_back=comes_back)
+        self.wake()
+
+    def _end(self, holder: Unit, *, comes_back: bool) -> None:
+        self._due.discard(_key(holder))
+        held = self._held.pop(_key(holder), None)
         for what in list(held.parts) if held is not None else ():
             self._set(held, what, None)  # type: ignore[arg-type]
-        for what, amounts in self._out(unit).items():
-            held = self._of(unit)
+        for what, amounts in self._out(holder).items():
+            held = self._of(holder)
             held.resting = not comes_back
             self._set(held, what, amounts)
-        self.wake()
+
+    def rest(self, unit: Unit) -> None:
+        """Let nobody wait for what the unit itself holds: it waits for its parts, which hold what may come back."""
+        if self.limits and not (held := self._of(unit)).resting:
+            held.resting = True
+            self.wake()
+
+    def go_on(self, unit: Unit) -> None:
+        """Let others wait for the unit again."""
+        if self.limits:
+            self._of(unit).resting = False
 
     def passed_over(self, steps: Iterable[str], index: int | None, *, comes_back: bool = False) -> None:
         """End what of these steps, or of this repetition of them, is not gone on with now."""
         if self._due:
             names = set(steps)
             for key in [key for key in self._due if key[0] in names and index in (None, key[1])]:
-                self.end(self._view.units[key], comes_back=comes_back)
+                self.end(self._view.units[key[:2]], comes_back=comes_back)
 
     def wake(self) -> None:
         """Let everybody who waits look again."""
@@ -146,7 +165,7 @@ class Account:
                 told.set_result(None)
 
     async def grant(
-        self, unit: Unit, *, unsettled: Amounts = NONE, share: Amounts = NONE, needs: Amounts = NONE
+        self, unit: Unit, *, unsettled: Amounts = NONE, share: Callable[[], Amounts] = dict, needs: Amounts = NONE
     ) -> dict[Limit, Decimal]:
         """Set aside what an order below may spend from now on, and return it; empty where nothing limits it.
 
@@ -155,12 +174,14 @@ class Account:
 
         Args:
             unsettled: what the order spent already that no event of this order tells; it stays set aside meanwhile.
+            share: tells what is left of the step's share, each time it is looked at.
         """
         held = self._of(unit)
         self._set(held, BELOW, unsettled)
         held.resting = held.resting or bool(unsettled)  # it stopped at a limit: others need not wait for it
         while True:
-            granted = {limit: self._part(held, unit, limit, share, needs) for limit in (*self.limits, *share)}
+            left = share()
+            granted = {limit: self._part(held, unit, limit, left, needs) for limit in (*self.limits, *left)}
             least = {limit: max(needs.get(limit, _ZERO), _LEAST.get(limit, _ZERO)) for limit in granted}
             lacking = next((limit for limit, some in granted.items() if some < least[limit]), None)
             if lacking is None:
@@ -169,6 +190,12 @@ class Account:
         self._set(held, BELOW, {limit: some + unsettled.get(limit, _ZERO) for limit, some in granted.items()})
         held.resting = False
         return granted
+
+    def beside(self, unit: Unit, limit: Limit) -> Decimal:
+        """Return how much of one limit the other parts of the unit have for orders below, limited here or not."""
+        own, others = _key(unit), self._held.items()
+        found = [held.parts.get(BELOW, NONE) for key, held in others if key[:2] == own[:2] and key != own]
+        return sum((part.get(limit, _ZERO) for part in found), _ZERO)
 
     def _part(self, held: _Held, unit: Unit, limit: Limit, share: Amounts, needs: Amounts) -> Decimal:
         """Return how much of one limit an order below gets."""
@@ -183,7 +210,7 @@ class Account:
 
     def _is_granted(self, step: str) -> bool:
         """Whether an order below has what the step of it sets aside."""
-        held = self._held.get((step, None))
+        held = self._held.get((step, None, ""))
         return held is not None and bool(held.parts.get(BELOW))
 
     def _lacking(self, needed: Amounts, had: Amounts) -> Limit | None:
@@ -210,19 +237,21 @@ class Account:
         """Set aside what the unit's events say is out; others wait for it, since it goes on before they begin."""
         for what, amounts in self._out(unit).items():
             self._set(self._of(unit), what, amounts)
-            self._due.add((unit.step, unit.index))
+            self._due.add(_key(unit))
 
     def _of(self, unit: Unit) -> _Held:
-        return self._held.setdefault((unit.step, unit.index), _Held())
+        return self._held.setdefault(_key(unit), _Held())
 
     def _set(self, held: _Held, what: str, amounts: Amounts | None) -> None:
         """Put these amounts in the place of what is held under `what`."""
         for limit, some in held.parts.pop(what, NONE).items():
-            self._total[limit] -= some
+            if limit in self.limits:
+                self._total[limit] -= some
         if amounts is not None:
-            held.parts[what] = {limit: some for limit, some in amounts.items() if limit in self.limits}
-            for limit, some in held.parts[what].items():
-                self._total[limit] += some
+            held.parts[what] = amounts
+            for limit, some in amounts.items():
+                if limit in self.limits:
+                    self._total[limit] += some
 
     def _out(self, unit: Unit) -> dict[str, Amounts]:
         """Return what the unit's events say is set aside and not settled."""
@@ -236,6 +265,10 @@ class Account:
         if self.currency is not None:
             parts |= {what: {Limit.MONEY: in_currency(money, self.currency)} for what, money in unit.reserved.items()}
         return parts
+
+
+def _key(unit: Unit) -> _Key:
+    return unit.step, unit.index, unit.call
 
 
 def _sum(parts: Iterable[Amounts]) -> Amounts:

@@ -25,6 +25,7 @@ from runtime.engine.result import Result
 from runtime.engine.retry import Next, decide
 from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
+from runtime.engine.withdraw import settle_calls
 from runtime.errors import (
     BudgetExceeded,
     CapabilityFailed,
@@ -133,6 +134,8 @@ async def _after_failure(run: Run, step: Step, unit: Unit, scope: Scope, error: 
     if decision.next_try_s is not None:
         problem = _put_off(problem, run.clock.now() + timedelta(seconds=decision.next_try_s))
     more, blobs = _facts_of(receipt, child), []
+    if decision.next is not Next.RETRY:
+        await settle_calls(run, unit)
     if decision.next is not Next.RETRY and receipt is None and not surely_not(problem.facts):
         spent = lost(unit)
         if spent is not None:

@@ -97,7 +97,7 @@ def _work_faults(step: Step, path: Path, names: Names, known: _Known) -> Iterato
         yield from binding_faults(_words(step.react), (*path, "react"), names)
     if step.ask is not None:
         yield from binding_faults(_words(step.ask.text), (*path, "ask"), names)
-    yield from tool_faults(step, path, known.specs, names)
+    yield from tool_faults(step, path, known.specs, known.skills, names)
     for name in step.material:
         if name not in step.arguments:
             yield PlanFault((*path, "material", name), f"There is no argument `{name}`.", near(name, step.arguments))

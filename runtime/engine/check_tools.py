@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
-from contracts import Step
+from contracts import ALL_SKILLS, Parameter, Step
 from runtime.capabilities.port import CapabilitySpec
 from runtime.engine.check_arguments import type_faults
 from runtime.engine.check_names import Names, near
 from runtime.engine.fault import Path, PlanFault
 
+Skills: TypeAlias = Mapping[str, Mapping[str, Parameter]]
+"""Skill → the parameters of its plan."""
 
-def tool_faults(step: Step, path: Path, specs: Mapping[str, CapabilitySpec], names: Names) -> Iterator[PlanFault]:
-    """Yield tools that there are not, tools without a model, and arguments that a tool cannot be filled with."""
+
+def tool_faults(
+    step: Step, path: Path, specs: Mapping[str, CapabilitySpec], skills: Skills | None, names: Names
+) -> Iterator[PlanFault]:
+    """Yield tools that there are not, tools without a model, and arguments that a tool cannot be filled with.
+
+    Args:
+        skills: those there are; None leaves them unchecked.
+    """
     for field, listed in (("tools", step.tools), ("must_call", step.must_call)):
         for number, name in enumerate(listed):
-            if name not in specs:
+            if name not in specs and not (field == "must_call" and has_skill(step, name, skills)):
                 what = f"There is no capability `{name}`."
                 yield PlanFault((*path, field, number), what, near(name, specs), missing=name)
+    yield from _skill_faults(step, path, specs, skills)
     if step.react is None:
-        if step.tools:
-            what = f"`{step.id}` has tools and asks no model to use them."
-            yield PlanFault((*path, "tools"), what, "Say with `react` what a model is to do, or name one with `use`.")
+        for field in ("tools", "skills"):
+            if getattr(step, field):
+                what = f"`{step.id}` has {field} and asks no model to use them."
+                hint = "Say with `react` what a model is to do, or name one with"
+                yield PlanFault((*path, field), what, f"{hint} `{'use' if field == 'tools' else 'skill'}`.")
         return
     if step.by is not None:
         what = f"Whoever has the skill reasons in `{step.id}` itself; `by` cannot name another."
@@ -30,6 +43,33 @@ def tool_faults(step: Step, path: Path, specs: Mapping[str, CapabilitySpec], nam
         )
     for spec in (specs[name] for name in dict.fromkeys(tools_of(step)) if name in specs):
         yield from _bound_faults(step, spec, path, names)
+    for skill in named_skills(step):
+        parameters = (skills or {}).get(skill, {})
+        for name in step.arguments.keys() & parameters.keys():
+            place, value = (*path, "with", name), step.arguments[name]
+            yield from type_faults(skill, name, value, parameters[name], place=place, names=names)
+
+
+def named_skills(step: Step) -> Sequence[str]:
+    """Return the skills that the step names for its model; none where it says `all`."""
+    return () if step.skills == ALL_SKILLS else step.skills
+
+
+def has_skill(step: Step, name: str, skills: Skills | None) -> bool:
+    """Whether the step's model may have this skill done, as far as the step tells."""
+    return name in step.skills or (step.skills == ALL_SKILLS and (skills is None or name in skills))
+
+
+def _skill_faults(
+    step: Step, path: Path, specs: Mapping[str, CapabilitySpec], skills: Skills | None
+) -> Iterator[PlanFault]:  # fmt: skip
+    for number, name in enumerate(named_skills(step)):
+        place = (*path, "skills", number)
+        if skills is not None and name not in skills:
+            yield PlanFault(place, f"There is no skill `{name}`.", near(name, skills), missing=name)
+        elif name in specs:
+            what = f"`{name}` is a capability too, and a model could not tell them apart."
+            yield PlanFault(place, what, "Give the skill another name.")
 
 
 def tools_of(step: Step) -> tuple[str, ...]:

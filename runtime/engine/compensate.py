@@ -17,13 +17,13 @@ from runtime.engine.effects import look_up
 from runtime.engine.fold import fold_order
 from runtime.engine.outcome import End, Outcome
 from runtime.engine.react.state import Call
-from runtime.engine.react.undo import undos_of
+from runtime.engine.react.undo import orders_of_calls, ways_back_of
 from runtime.engine.result import Undo
 from runtime.engine.retry import backoff
 from runtime.engine.states import UnitState
 from runtime.engine.unsettled import settle
 from runtime.engine.view import OrderView, Unit
-from runtime.engine.withdraw import spent_by
+from runtime.engine.withdraw import settle_calls, spent_by
 from runtime.errors import EffectInDoubt, LedgerError, NetworkFault, SiliconError, surely_not
 from runtime.ledger.port import NewEvent
 
@@ -94,11 +94,13 @@ async def take_out(run: Run, branch: Step, index: int | None) -> Outcome:
     asked = await settle(run, _units_of(run.view, steps, index), taken_out=True)
     whole = await _whole(run)
     units = _units_of(whole, steps, index)
-    await _take_all_back(run, whole, units, [unit.child.order_id for unit in units if unit.child is not None])
+    holders = [holder for unit in units for holder in unit.holders]
+    await _take_all_back(run, whole, units, [each.child.order_id for each in holders if each.child is not None])
     problem = cancelled(f"The branch {run.branch} was cancelled.", branch=run.branch)
     own = run.view.unit(branch.id, index)
     for unit in (*(unit for unit in _units_of(run.view, steps, index) if unit is not own), own):
         if not (unit.state.settled or asked):
+            await settle_calls(run, unit)
             spent = await spent_by(run, unit)
             event = failed(run.step(unit.step), unit.index, problem, final=True, usage=spent and spent.to_json())
             await run.journal.write(event)
@@ -137,7 +139,7 @@ async def _effects(
     """
     among = {(unit.step, unit.index): unit for unit in units}
     finished = [among[key] for key in view.finished if key in among]
-    ended = {unit.result.order_id for unit in finished if unit.result}
+    ended = {unit.result.order_id for unit in finished if unit.result} | orders_of_calls(among.values())
     for child in reversed([child for child in children if child not in ended]):
         async for effect in _below(run, child):
             yield effect
@@ -145,8 +147,12 @@ async def _effects(
     for doubt in _doubts_of(among.values()):
         yield doubt
     for unit in (*reversed(begun), *reversed(finished)):
-        for call, undo in undos_of(unit):
-            yield _Effect(order_id, unit.step, unit.index, undo, call)
+        for call, undo in ways_back_of(unit):
+            if isinstance(undo, Undo):
+                yield _Effect(order_id, unit.step, unit.index, undo, call)
+                continue
+            async for effect in _below(run, undo):
+                yield effect
         result = unit.result
         if result is not None and result.undo is not None:
             yield _Effect(order_id, unit.step, unit.index, result.undo)

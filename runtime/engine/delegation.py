@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -19,6 +21,7 @@ from runtime.engine.guards import guard_chain
 from runtime.engine.order_json import json_of
 from runtime.engine.outcome import Stop
 from runtime.engine.pause import Pause
+from runtime.engine.react.state import place_of
 from runtime.engine.resume import open_view
 from runtime.engine.scope import Scope
 from runtime.engine.source import source_of
@@ -59,17 +62,40 @@ class ChildEnded(SiliconError):
         return error.model_copy(update={"facts": facts})
 
 
+Make = Callable[[], TaskOrder]
+"""Makes the order, with a fresh id, where it is not recorded yet."""
+
+
 async def delegate_step(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft | Pause:
     """Have the step done by whom it names, and return what came back or that people are waited for.
 
     Raises:
         ChildEnded: the order failed, or reached a limit.
     """
+    return await _delegated(run, step, unit, scope, partial(_order_of, run, step, unit, scope))
+
+
+async def delegate_call(run: Run, step: Step, part: Unit, scope: Scope, arguments: dict[str, Json]) -> Draft | Pause:
+    """Have done what a call of the step's model asks for, and return what came back or that people are waited for.
+
+    Args:
+        step: as the call has it done: with the skill in place of the model.
+        part: holds the order.
+        arguments: as the model gave them; nothing in them is a binding.
+
+    Raises:
+        ChildEnded: the order failed, or reached a limit.
+        CapabilityFailed: it cannot be given.
+    """
+    return await _delegated(run, step, part, scope, partial(_ordered, run, step, part, arguments))
+
+
+async def _delegated(run: Run, step: Step, unit: Unit, scope: Scope, make: Make) -> Draft | Pause:
     if run.delegate is None:
         raise CapabilityFailed(f"Step {step.id} is another employee's work, and orders cannot be passed on from here.")
     started_at = run.clock.now()
     if unit.child is None:
-        child = await _dispatch(run, step, unit, scope)
+        child = await _dispatch(run, step, unit, scope, make())
     else:
         child = await recorded(run, unit)
         child = child.model_copy(update={"budget": await grant_again(run, step, unit)})
@@ -126,30 +152,38 @@ async def _carried_out(run: Run, step: Step, unit: Unit, child: TaskOrder) -> St
         late = CapabilityTimeout(f"The order of step {step.id} took longer than {step.timeout_s:g} s and was stopped.")
     usage = await withdraw(run, child.order_id)
     view = await open_view(run.ledger, str(child.order_id))
-    below = any(unit.state is UnitState.DISPATCHED for unit in view.units.values())
+    holders = (holder for unit in view.units.values() for holder in unit.holders)
+    below = any(holder.state is UnitState.DISPATCHED for holder in holders)
     report = StatusReport(order_id=child.order_id, state=OrderState.FAILED, usage=usage, error=late.problem())
     assert unit.child is not None
     spent = usage.since(unit.child.counted)
     raise ChildEnded(report, step.id, spent=spent, happened=below or view.changed_the_world)
 
 
-async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder:
-    """Make the order and commit it before anybody begins with it."""
-    assert run.delegate is not None
-    learnt = unit.problem.message if unit.problem else None
+def _order_of(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder:
+    """Return the order for a step, with the way back that the step declares."""
     if step.order is not None:
-        child = _approved_order(run, step, unit, scope, learnt)
+        child = _approved_order(run, step, unit, scope)
     else:
         given: dict[str, Json] = dict(step.arguments) if step.plan is None else {PROPOSED: step.plan}
-        arguments = cast("dict[str, Json]", resolve(given, scope.values))
-        child = run.delegate.order_for(run.order, step, arguments, index=unit.index, learnt=learnt)
-    child = with_way_back(child, step, scope)
+        child = _ordered(run, step, unit, cast("dict[str, Json]", resolve(given, scope.values)))
+    return with_way_back(child, step, scope)
+
+
+def _ordered(run: Run, step: Step, unit: Unit, arguments: dict[str, Json]) -> TaskOrder:
+    assert run.delegate is not None
+    learnt = unit.problem.message if unit.problem else None
+    return run.delegate.order_for(run.order, step, arguments, index=unit.index, learnt=learnt)
+
+
+async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope, child: TaskOrder) -> TaskOrder:
+    """Commit the order before anybody begins with it."""
     if step.inherit:
         child = child.model_copy(update={"context": {**child.context, **_inherited(step, scope)}})
     guard_chain(child, run.settings)
-    path, budget = path_of(run.order, step.id, unit.index), await first_grant(run, step, unit)
+    path, budget = _path(run, unit), await first_grant(run, step, unit)
     child = child.model_copy(update={"path": path, "branch": run.branch, "budget": budget})
-    data: dict[str, Any] = {"step": step.id, "index": unit.index, "order_id": str(child.order_id)}
+    data: dict[str, Any] = {**unit.place, "order_id": str(child.order_id)}
     if child.budget != Budget():
         data["granted"] = child.budget.to_json()
     told = json_of(child)
@@ -160,6 +194,11 @@ async def _dispatch(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder
         await run.journal.write(NewEvent("step.dispatched", clean_data({**data, "order_sha256": digest})), blobs=[blob])
     run.known.make(child.order_id)
     return child
+
+
+def _path(run: Run, unit: Unit) -> str:
+    path = path_of(run.order, unit.step, unit.index)
+    return f"{path}/{place_of(unit.call)}" if unit.call else path
 
 
 def _inherited(step: Step, scope: Scope) -> dict[str, Json]:
@@ -179,9 +218,9 @@ def _references(binding: str) -> list[Reference]:
         raise InvalidArguments(str(fault), binding=binding) from fault
 
 
-def _approved_order(run: Run, step: Step, unit: Unit, scope: Scope, learnt: str | None) -> TaskOrder:
+def _approved_order(run: Run, step: Step, unit: Unit, scope: Scope) -> TaskOrder:
     """Return the order for an action that a person decided for, exactly as it was shown, under that card."""
-    assert step.order is not None and run.delegate is not None
+    assert step.order is not None
     try:
         action = Action.model_validate(resolve(step.order, scope.values))
     except ValidationError as error:
@@ -198,7 +237,7 @@ def _approved_order(run: Run, step: Step, unit: Unit, scope: Scope, learnt: str 
             "effect": action.effect,
         }
     )
-    child = run.delegate.order_for(run.order, does, action.arguments, index=unit.index, learnt=learnt)
+    child = _ordered(run, does, unit, action.arguments)
     return child.model_copy(update={"authority": _card_of(step, scope)})
 
 

@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from contracts import (
-    Budget,
     Event,
     EvidenceId,
     Money,
-    OrderId,
     PlanDefinition,
     Problem,
     SlotAllocation,
@@ -20,12 +18,14 @@ from contracts import (
     Usage,
     asked_id,
 )  # fmt: skip
+from runtime.engine.fold_below import HANDLERS as BELOW
+from runtime.engine.fold_below import count_below, counted
 from runtime.engine.happened import Data, Happened
 from runtime.engine.react.fold import HANDLERS as REACT
 from runtime.engine.react.fold import begin_anew, go_on
 from runtime.engine.result import Result
 from runtime.engine.states import Move, UnitState, next_state
-from runtime.engine.view import Child, Intent, OrderView, Recent, Unit, UnitKey
+from runtime.engine.view import Intent, OrderView, Recent, Unit, UnitKey
 from runtime.errors import surely_not
 
 
@@ -87,33 +87,6 @@ def _allocated(view: OrderView, event: Happened, data: Data) -> None:
     view.allocation = SlotAllocation.read(data["allocation"])
 
 
-def _dispatched(view: OrderView, event: Happened, data: Data) -> None:
-    unit = _unit(view, data, Move.DISPATCH)
-    granted = Budget.read(data["granted"]) if "granted" in data else None
-    unit.child = Child(OrderId(data["order_id"]), data.get("order"), data.get("order_sha256"), granted)
-    view.children.append(unit.child.order_id)
-
-
-def _granted(view: OrderView, event: Happened, data: Data) -> None:
-    unit = view.unit(data["step"], data.get("index"))
-    if unit.state is UnitState.PENDING:  # its order goes on after this one was reopened
-        view.move(unit, next_state(unit.state, Move.DISPATCH))
-    if unit.child is not None:
-        unit.child = replace(unit.child, granted=Budget.read(data["granted"]))
-
-
-def _settled(view: OrderView, event: Happened, data: Data) -> None:
-    """Count what an order below spent that waits for more; it gets a new grant before it goes on."""
-    _count_below(view, event, view.unit(data["step"], data.get("index")), data)
-
-
-def _count_below(view: OrderView, event: Happened, unit: Unit, data: Data) -> None:
-    unit.child = _counted(unit.child, data)
-    if unit.child is not None:
-        unit.child = replace(unit.child, granted=None)
-    view.spend(event.stream_version, unit, Usage.read(data["usage"]))
-
-
 def _reserved(view: OrderView, event: Happened, data: Data) -> None:
     unit = view.unit(data["step"], data.get("index"))
     unit.reserved[data.get("call", "")] = tuple(map(Money.read, data["reserved"]))
@@ -134,7 +107,7 @@ def _waiting(view: OrderView, event: Happened, data: Data) -> None:
     unit = _unit(view, data, Move.WAIT)
     unit.waiting = tuple(asked_id(each) for each in data["ids"])
     if "usage" in data:
-        _count_below(view, event, unit, data)
+        count_below(view, event, unit, data)
     if data.get("in_doubt"):
         unit.doubts = unit.waiting
     if "held" in data:
@@ -160,7 +133,7 @@ def _failed(view: OrderView, event: Happened, data: Data) -> None:
     unit = _unit(view, data, Move.GIVE_UP if final else Move.RETRY)
     unit.failures.append(Problem.read(data["problem"]))
     unit.waiting, unit.held = (), None
-    unit.child = _counted(unit.child, data) if final else None
+    unit.child = counted(unit.child, data) if final else None
     if final or "result" in data or "usage" in data or surely_not(unit.failures[-1].facts):
         unit.reserved.clear()  # settled, or nothing came of it; else the same call is made again under its key
     if unit.intent is not None:
@@ -178,20 +151,10 @@ def _failed(view: OrderView, event: Happened, data: Data) -> None:
         view.spend(event.stream_version, unit, Usage.read(data["usage"]))
 
 
-def _counted(child: Child | None, data: Data) -> Child | None:
-    """Return the order below with what the event says it spent."""
-    if child is None or "usage" not in data:
-        return child
-    return replace(child, counted=child.counted + Usage.read(data["usage"]))
-
-
 def _take_in(view: OrderView, event: Happened, unit: Unit, result: Result) -> None:
     view.spend(event.stream_version, unit, result.spent)
     view.happened = view.happened or result.happened
-    used = [name for name in (*result.uses, result.use) if name]
-    view.used.update(used)
-    if event.stream_version > view.recent.since:
-        view.recent.uses.update(used)
+    view.use(event.stream_version, (name for name in (*result.uses, result.use) if name))
     if result.artifacts:
         view.artifacts[event.stream_version] = result.artifacts
     view.seal(event.stream_version, result.sealed)
@@ -244,10 +207,7 @@ _HANDLERS: Mapping[str, Callable[[OrderView, Happened, Data], None]] = {
     "order.accepted": _accepted,
     "order.allocated": _allocated,
     "order.reopened": _reopened,
-    "step.dispatched": _dispatched,
-    "budget.granted": _granted,
     "budget.reserved": _reserved,
-    "budget.settled": _settled,
     "effect.intended": _intended,
     "step.waiting": _waiting,
     "step.finished": _finished,
@@ -257,6 +217,7 @@ _HANDLERS: Mapping[str, Callable[[OrderView, Happened, Data], None]] = {
     "dispatch.narrowed": lambda view, event, data: setattr(view, "narrowed", data["to"]),
     "compensation.intended": _undo,
     "compensation.finished": _undo,
+    **BELOW,
     **REACT,
     "order.finished": lambda view, event, data: setattr(view, "report", _read(view, StatusReport, data["report"])),
 }

@@ -6,6 +6,7 @@ came on top; the rest is free again in the same event. An order that stopped at 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 
 from contracts import Budget, Limit, OrderState, StatusReport, Step, Usage
@@ -27,7 +28,7 @@ async def first_grant(run: Run, step: Step, unit: Unit) -> Budget:
     if not run.account.limits and step.budget is None:
         return run.order.budget
     terms = _terms(run, step)
-    return _whole(terms, await run.account.grant(unit, share=_share(step, NOTHING, terms)), NOTHING)
+    return _whole(terms, await run.account.grant(unit, share=_share(run, step, unit, NOTHING)), NOTHING)
 
 
 async def grant_again(run: Run, step: Step, unit: Unit) -> Budget:
@@ -45,7 +46,7 @@ async def grant_again(run: Run, step: Step, unit: Unit) -> Budget:
     if terms == Budget():
         return terms
     needs = needs_of(unit.problem) if unit.problem is not None else {}
-    share = _share(step, child.counted, terms, without=needs)
+    share = _share(run, step, unit, child.counted, without=needs)
     return await _record(
         run, unit, _whole(terms, await run.account.grant(unit, share=share, needs=needs), child.counted)
     )
@@ -66,8 +67,8 @@ async def more(run: Run, step: Step, unit: Unit, report: StatusReport, *, before
     child, terms = unit.child, _terms(run, step)
     if report.state is not OrderState.PARTIAL or report.asks is None or child is None or report.usage == before:
         return None
-    needs, share = amounts_of(remaining(report, report.asks.least)), _share(step, report.usage, terms)
-    if not needs or needs.keys() & share.keys() or not needs.keys() <= run.account.limits.keys():
+    needs, share = amounts_of(remaining(report, report.asks.least)), _share(run, step, unit, report.usage)
+    if not needs or needs.keys() & share().keys() or not needs.keys() <= run.account.limits.keys():
         return None
     unsettled = spent_of(report.usage.since(child.counted), run.order.budget)
     granted = await run.account.grant(unit, unsettled=unsettled, share=share, needs=needs)
@@ -77,7 +78,7 @@ async def more(run: Run, step: Step, unit: Unit, report: StatusReport, *, before
 async def _record(run: Run, unit: Unit, budget: Budget) -> Budget:
     """Store what an order is granted from now on, before it goes on with it."""
     assert unit.child is not None
-    data = {"step": unit.step, "index": unit.index, "order_id": str(unit.child.order_id), "granted": budget.to_json()}
+    data = {**unit.place, "order_id": str(unit.child.order_id), "granted": budget.to_json()}
     await run.journal.write(NewEvent("budget.granted", clean_data(data)))
     return budget
 
@@ -101,16 +102,33 @@ def _terms(run: Run, step: Step) -> Budget:
     )
 
 
-def _share(step: Step, spent: Usage, terms: Budget, *, without: Amounts | None = None) -> Amounts:
-    """Return what is left of the share that the plan gives a step."""
-    if step.budget is None:
-        return {}
-    used = spent_of(spent, terms)
-    return {
-        limit: max(some - used[limit], Decimal(0))
-        for limit, some in amounts_of(step.budget).items()
-        if limit not in (without or {})
-    }
+def _share(
+    run: Run, step: Step, holder: Unit, spent: Usage, *, without: Amounts | None = None
+) -> Callable[[], Amounts]:  # fmt: skip
+    """Return what tells how much is left of the share that the plan gives a step.
+
+    Of a step whose model has others do things, all answers and all orders below take from the one share.
+
+    Args:
+        spent: by the order itself; that of a part is in the usage of its step.
+    """
+    limits = {} if step.budget is None else amounts_of(step.budget)
+
+    def left() -> Amounts:
+        terms = _terms(run, step)
+        whole = spent if not holder.call else run.view.unit(holder.step, holder.index).usage + _uncounted(holder, spent)
+        used = spent_of(whole, terms)
+        return {
+            limit: max(some - used[limit] - run.account.beside(holder, limit), Decimal(0))
+            for limit, some in limits.items()
+            if limit not in (without or {})
+        }
+
+    return left
+
+
+def _uncounted(part: Unit, spent: Usage) -> Usage:
+    return spent if part.child is None else spent.since(part.child.counted)
 
 
 def _whole(terms: Budget, granted: Amounts, spent: Usage) -> Budget:

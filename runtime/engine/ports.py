@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts import Json, Name, Problem, StatusReport, Step, TaskOrder
+from runtime.capabilities.port import CapabilitySpec
 from runtime.errors import VersionConflict
 from runtime.ledger.port import Append
 
@@ -20,6 +21,20 @@ class Delegate(Protocol):
         """Return the order for one step (or one repetition of it), with a fresh id.
 
         `learnt` is what an earlier attempt failed for. Raises CapabilityFailed when nobody of that name may get it.
+        """
+        ...
+
+    def skill_tools(self, order: TaskOrder, skills: Sequence[Name]) -> Sequence[CapabilitySpec]:
+        """Return skills as a model of this order calls them: each by its name, of the kind `skill`.
+
+        Raises NotFound for a skill that there is not.
+        """
+        ...
+
+    async def fitting_skills(self, order: TaskOrder, task: str, *, beside: Sequence[str]) -> SkillsShown:
+        """Return the skills that a model is shown for a task, of all that whoever has the order can have done.
+
+        Those that `beside` names are among them, whatever the task; names of other things in it are passed over.
         """
         ...
 

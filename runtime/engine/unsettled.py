@@ -54,7 +54,8 @@ async def settle(run: Run, units: Iterable[Unit], *, taken_out: bool = False, go
         *[partial(settle_call, talk, call, goes_on=goes_on) async for talk, call in unsettled_calls(run, units)],
     ]
     asked = await settle_all([partial(_anew, run, job) for job in jobs], at_once=len(jobs), flow=run.flow)
-    left = [unit for unit in units if not unit.state.settled and await _unsettled_below(run, unit)]
+    holders = [holder for unit in units if not unit.state.settled for holder in unit.holders]
+    left = [each for each in holders if not each.state.settled and await _unsettled_below(run, each)]
     asked += await settle_all([partial(_settle_order, run, unit) for unit in left], at_once=len(left), flow=run.flow)
     return tuple(dict.fromkeys(card for cards in asked for card in cards))
 
@@ -126,8 +127,9 @@ async def _is_unsettled(run: Run, order_id: OrderId) -> bool:
     for unit in view.units.values():
         if _is_doubtful(unit):
             return True
-        if unit.child is not None and not unit.state.settled and await _is_unsettled(run, unit.child.order_id):
-            return True
+        for each in () if unit.state.settled else unit.holders:
+            if not each.state.settled and await _unsettled_below(run, each):
+                return True
     return False
 
 

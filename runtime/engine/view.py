@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, cast
@@ -107,6 +107,29 @@ class Unit:
     reserved: dict[str, tuple[Money, ...]] = field(default_factory=dict)
     """Which of its calls (`""` for its own) was announced with a price and is not settled → the price."""
     usage: Usage = NOTHING
+    call: str = ""
+    """Of a part: the call of the model that became an order."""
+    parts: dict[str, Unit] = field(default_factory=dict)
+    """Call of its model that became an order → what the events tell of that order; its usage counts here."""
+
+    def part(self, call: str) -> Unit:
+        """Return what holds the order that a call became; a new one when the stream has not named it yet."""
+        known = self.parts.get(call)
+        if known is None:
+            known = self.parts[call] = Unit(self.step, self.index, call=call)
+        return known
+
+    @property
+    def holders(self) -> Iterator[Unit]:
+        """Itself and its parts: everything that may be an order below."""
+        yield self
+        yield from self.parts.values()
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where it is, as every event about it says."""
+        place: dict[str, Any] = {"step": self.step, "index": self.index}
+        return {**place, "call": self.call} if self.call else place
 
     @property
     def granted(self) -> Budget | None:
@@ -116,7 +139,9 @@ class Unit:
     @property
     def holds(self) -> bool:
         """Whether its events say that something of the budget is set aside for it and not settled."""
-        return not self.state.settled and (bool(self.reserved) or self.granted is not None)
+        if self.state.settled:
+            return False
+        return bool(self.reserved) or any(holder.granted is not None for holder in self.holders)
 
     @property
     def attempt(self) -> int:
@@ -246,6 +271,13 @@ class OrderView:
         unit.usage = usage if unit.usage is NOTHING else unit.usage + usage
         if version > self.recent.since:
             self.usage = self.usage + usage
+
+    def use(self, version: int, names: Iterable[str]) -> None:
+        """Take in the capabilities that were called, by the event of that version."""
+        found = set(names)
+        self.used.update(found)
+        if version > self.recent.since:
+            self.recent.uses.update(found)
 
     def seal(self, version: int, sealed: Iterable[EvidenceId]) -> None:
         """Take in the evidence packages that the event of that version names."""

@@ -14,10 +14,11 @@ from runtime.ledger.port import Append, NewEvent
 async def spent_by(run: Run, unit: Unit) -> Usage | None:
     """Return what a unit that is given up spent at most and no event counts yet; its order below is withdrawn."""
     spent = lost(unit)
-    if unit.child is None:
-        return spent
-    below = (await withdraw(run, unit.child.order_id)).since(unit.child.counted)
-    return below if spent is None else below + spent
+    for holder in unit.holders:
+        if holder.child is not None and not holder.state.settled:
+            below = (await withdraw(run, holder.child.order_id)).since(holder.child.counted)
+            spent = below if spent is None else below + spent
+    return spent
 
 
 async def spent_so_far(run: Run, unit: Unit) -> Usage | None:
@@ -39,13 +40,24 @@ async def settle_below(run: Run) -> bool:
     """
     before = run.view.version
     for unit in list(run.view.units.values()):
-        if unit.child is None or unit.state.settled or unit.child.granted is None:
-            continue
-        spent = (await withdraw(run, unit.child.order_id)).since(unit.child.counted)
-        data = {"step": unit.step, "index": unit.index, "order_id": str(unit.child.order_id), "usage": spent.to_json()}
-        await run.journal.write(NewEvent("budget.settled", data))
-        run.account.end(unit)
+        for holder in unit.holders:
+            await _settle(run, unit, holder)
     return run.view.version > before
+
+
+async def settle_calls(run: Run, unit: Unit) -> None:
+    """Count what orders spent that calls of the unit's model became and that did not end, now that the unit does."""
+    for part in unit.parts.values():
+        await _settle(run, unit, part)
+
+
+async def _settle(run: Run, unit: Unit, holder: Unit) -> None:
+    if holder.child is None or unit.state.settled or holder.state.settled or holder.child.granted is None:
+        return
+    spent = (await withdraw(run, holder.child.order_id)).since(holder.child.counted)
+    data = {**holder.place, "order_id": str(holder.child.order_id), "usage": spent.to_json()}
+    await run.journal.write(NewEvent("budget.settled", data))
+    run.account.end(holder)
 
 
 async def withdraw(run: Run, order_id: OrderId) -> Usage:

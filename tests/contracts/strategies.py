@@ -140,6 +140,8 @@ def _of(annotation: Any, limits: list[Any]) -> st.SearchStrategy[Any]:
         return _of(arguments[0], [*arguments[1:], *limits])
     if origin in (Union, types.UnionType):
         return st.one_of([_of(each, limits) for each in arguments])
+    if origin is typing.Literal:
+        return st.sampled_from(arguments)
     if origin is tuple:
         few = _limit(limits, MinLen, 0)
         return st.lists(_of(arguments[0], []), min_size=few, max_size=few + 2).map(tuple)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from contracts import (
@@ -38,6 +38,7 @@ from runtime.capabilities.router import Router
 from runtime.draining import Steps
 from runtime.engine.engine import Engine
 from runtime.engine.fold import fold_order
+from runtime.engine.ports import SkillsShown
 from runtime.engine.view import OrderView
 from runtime.known import Known
 from runtime.ledger.grip import StillHeld, always
@@ -147,10 +148,16 @@ class Staff:
         self._world = world
         self._skills = skills
         self.orders: list[TaskOrder] = []
+        self.tasks: list[str] = []
+        """For which skills were chosen."""
+        self.refusal: Exception | None = None
+        """Why nobody gets an order."""
 
     def order_for(
         self, parent: TaskOrder, step: Step, arguments: dict[str, Json], *, index: int | None, learnt: str | None
     ) -> TaskOrder:
+        if self.refusal is not None:
+            raise self.refusal
         plan = self._skills[step.skill] if step.skill else _one_step(step, arguments)
         above = Ancestor(order_id=parent.order_id, employee=parent.employee, skill=parent.skill, step=step.id)
         order = parent.model_copy(
@@ -166,6 +173,15 @@ class Staff:
         )
         self.orders.append(order)
         return order
+
+    def skill_tools(self, order: TaskOrder, skills: Sequence[str]) -> Sequence[CapabilitySpec]:
+        plans = {name: self._skills[name] for name in skills}
+        return [CapabilitySpec(name, "skill", f"Does {name}.", plan.parameters, {}) for name, plan in plans.items()]
+
+    async def fitting_skills(self, order: TaskOrder, task: str, *, beside: Sequence[str]) -> SkillsShown:
+        self.tasks.append(task)
+        names = [name for name in self._skills if name in task or name in beside]
+        return SkillsShown(names, dict.fromkeys(names, "fits"), [name for name in self._skills if name not in names])
 
     async def carry_out(self, order: TaskOrder) -> StatusReport:
         return await self._world.engine(delegate=self).run(order)

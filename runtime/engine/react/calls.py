@@ -6,6 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
+from typing import Any
 
 from contracts import Effect, ErrorCategory, Json, OutputMode, Problem, Usage
 from runtime.canonical import clean, sha256
@@ -13,6 +15,7 @@ from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, E
 from runtime.engine.conflict import Conflicts
 from runtime.engine.context import clean_data
 from runtime.engine.costs import lost, reserve_costs, settled
+from runtime.engine.delegation import ChildEnded
 from runtime.engine.direct import draft_of
 from runtime.engine.effects import call_effect
 from runtime.engine.finish import Draft, result_of, undo_if_told
@@ -22,8 +25,10 @@ from runtime.engine.parallel import settle_all
 from runtime.engine.pause import Pause
 from runtime.engine.plausible import suspicions
 from runtime.engine.questions import answer_to, new_question, question_append
+from runtime.engine.react.below import Resting, end_part, have_done, told_of
 from runtime.engine.react.control import CONTROL, Say, is_ending, read_control, require_readable
 from runtime.engine.react.messages import beginning_of
+from runtime.engine.react.offer import SKILL
 from runtime.engine.react.references import put_back_in
 from runtime.engine.react.repeated import stop_repeated, twin_of
 from runtime.engine.react.state import Call, Turn
@@ -58,10 +63,7 @@ async def carry_out(talk: Talk, turn: Turn) -> list[Pause]:
     at_once = talk.run.settings.calls_at_once
     for start in range(0, len(apart), at_once):
         await talk.run.steps.rest()
-        chunk = apart[start : start + at_once]
-        ends += await settle_all(
-            [partial(_settle, talk, call) for call in chunk], at_once=len(chunk), flow=talk.run.flow
-        )
+        ends += await _carry_out_chunk(talk, apart[start : start + at_once])
         for end in ends:
             if isinstance(end, SiliconError | Stop):
                 raise end
@@ -73,11 +75,19 @@ async def carry_out(talk: Talk, turn: Turn) -> list[Pause]:
     return [end for end in ends if isinstance(end, Pause)]
 
 
-async def _settle(talk: Talk, call: Call) -> _End:
+async def _carry_out_chunk(talk: Talk, chunk: Sequence[Call]) -> list[_End]:
+    async with Resting(talk, chunk) as resting:
+        jobs = [partial(_settle, talk, call, resting) for call in chunk]
+        return await settle_all(jobs, at_once=len(jobs), flow=talk.run.flow)
+
+
+async def _settle(talk: Talk, call: Call, resting: Resting) -> _End:
     try:
         return await _make(talk, call)
     except Stop as stop:  # a value, so that an effect beside it keeps its grace
         return stop
+    finally:
+        resting.settled(call)
 
 
 async def _make(talk: Talk, call: Call) -> Pause | SiliconError | None:
@@ -111,6 +121,13 @@ async def _attempt(talk: Talk, call: Call) -> Pause | None:
         return await _ask_person(talk, call)
     spec = talk.box.spec_for(call)
     arguments = talk.box.arguments_for(spec, call)
+    if spec.kind == SKILL:
+        given = await have_done(talk, call, spec, arguments)
+        if isinstance(given, Pause):
+            return given
+        given.use = spec.name
+        await finish_call(talk, call, given, sha256(clean(arguments)))
+        return None
     origins = Origins(talk.box.origins_of(spec), talk.scope, talk.run.view, talk.run.order.employee)
     context = context_of(talk, call, origins)
     effect = talk.box.effect_of(spec).needs_gate
@@ -199,10 +216,11 @@ async def finish_call(
     """Store what the call gave, with everything that belongs to it, in one append."""
     run = talk.run
     draft.output = run.journal.redact(draft.output)
-    draft.usage = Usage(seconds=draft.seconds) + (draft.usage or NOTHING)  # and no step
+    if draft.order_id is None:  # the usage of an order tells its time
+        draft.usage = Usage(seconds=draft.seconds) + (draft.usage or NOTHING)  # and no step
     result, blobs = result_of(run, talk.step.model_copy(update={"output": OutputMode.INLINE}), draft)
     result.suspicious = odd or ()
-    if draft.happened:
+    if draft.happened and draft.order_id is None:  # an order takes its own effects back
         result = replace(result, undo=undo_if_told(talk.step, talk.scope, draft.output))
     data = talk.of_call(call, **result.to_data(), arguments_sha256=arguments_sha256)
     if odd == ():
@@ -213,10 +231,16 @@ async def finish_call(
         *draft.events, NewEvent("call.finished", clean_data(data)), appends=draft.appends, blobs=blobs
     )
     run.account.give_back(talk.unit, call.id)
+    end_part(talk, call)
 
 
 async def _fail_or_wait(talk: Talk, call: Call, error: SiliconError) -> None:
     """Record why the call failed, and wait where it is to be made again."""
+    if isinstance(error, ChildEnded):  # whoever had the order has tried again already
+        problem, left = told_of(error)
+        await fail_call(talk, call, problem, final=True, left=left)
+        end_part(talk, call)
+        return
     run, problem = talk.run, error.problem()
     wait_s = None
     if problem.category is ErrorCategory.NETWORK:
@@ -228,14 +252,17 @@ async def _fail_or_wait(talk: Talk, call: Call, error: SiliconError) -> None:
         await run.pause(wait_s)
 
 
-async def fail_call(talk: Talk, call: Call, problem: Problem, *, final: bool) -> None:
-    """Record why the call failed."""
+async def fail_call(
+    talk: Talk, call: Call, problem: Problem, *, final: bool, left: Mapping[str, Any] = MappingProxyType({})
+) -> None:
+    """Record why the call failed, and what is `left` of the order that it became."""
     use, digest = talk.key_of(call) or (None, None)
     gone = lost(talk.unit, [call.id]) if final and not surely_not(problem.facts) else None
     data = talk.of_call(
         call, problem=problem.to_json(), final=final, use=use, arguments_sha256=digest,
         usage=gone.to_json() if gone is not None else None,
     )  # fmt: skip
+    data |= left
     await talk.run.journal.write(NewEvent("call.failed", clean_data(data)))
     if call.id not in talk.unit.reserved:
         talk.run.account.give_back(talk.unit, call.id)
@@ -243,9 +270,11 @@ async def fail_call(talk: Talk, call: Call, problem: Problem, *, final: bool) ->
 
 async def write_wait(talk: Talk, call: Call, pause: Pause) -> Pause:
     """Store that a call waits, with what it raised; nothing when that is stored already."""
-    if pause.appends or call.waiting != tuple(pause.ids):
+    if pause.appends or pause.usage is not None or call.waiting != tuple(pause.ids):
         data = talk.of_call(call, ids=list(pause.ids), in_doubt=pause.in_doubt or None)
+        data |= {"usage": pause.usage.to_json()} if pause.usage is not None else {}
         await talk.run.journal.write(NewEvent("call.waiting", clean_data(data)), appends=pause.appends)
+    end_part(talk, call)
     return Pause(pause.ids, in_doubt=pause.in_doubt)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from contracts import Money, Problem, Usage, asked_id
+from contracts import EvidenceId, Money, Problem, Usage, asked_id
+from runtime.engine.fold_below import count_below, end_part
 from runtime.engine.happened import Data, Happened
 from runtime.engine.react.state import Call, React, Turn
 from runtime.engine.result import Result
+from runtime.engine.states import UnitState
 from runtime.engine.view import Intent, OrderView, Unit
 from runtime.errors import surely_not
 from runtime.model.port import Ending
@@ -17,7 +19,7 @@ from runtime.model.port import Ending
 def begin_anew(unit: Unit) -> None:
     """Forget a conversation that a revision of the plan ended; its answers keep their numbers."""
     if unit.react is not None:
-        unit.react = React(before=unit.react.number, since=unit.react.number)
+        unit.react = React(before=unit.react.number, since=unit.react.number, offered=unit.react.offered)
 
 
 def go_on(unit: Unit) -> None:
@@ -93,8 +95,15 @@ def _intended(view: OrderView, event: Happened, data: Data) -> None:
         view.unit(data["step"], data.get("index")).reserved[call.id] = tuple(map(Money.read, data["reserved"]))
 
 
+def _offered(view: OrderView, event: Happened, data: Data) -> None:
+    _, react = _conversation(view, data)
+    react.offered = tuple(data["skills"])
+
+
 def _waiting(view: OrderView, event: Happened, data: Data) -> None:
-    _, call = _call(view, data)
+    unit, call = _call(view, data)
+    if "usage" in data:
+        count_below(view, event, unit.part(call.id), data)
     call.waiting = tuple(asked_id(each) for each in data["ids"])
     if data.get("in_doubt"):
         call.doubts = call.waiting
@@ -107,6 +116,10 @@ def _finished(view: OrderView, event: Happened, data: Data) -> None:
     call.shown, call.length = data.get("shown", ""), data.get("length", 0)
     _stop_waiting(unit, call)
     unit.reserved.pop(call.id, None)
+    if call.id in unit.parts:
+        end_part(unit.part(call.id), UnitState.DONE)
+        view.seal(event.stream_version, result.sealed)
+        view.use(event.stream_version, result.uses)
     if result.artifacts:
         view.artifacts[event.stream_version] = result.artifacts
     view.spend(event.stream_version, unit, Usage.read(data.get("usage", {})))
@@ -130,6 +143,11 @@ def _failed(view: OrderView, event: Happened, data: Data) -> None:
     call.failed = bool(data.get("final"))
     _named(call, data)
     _stop_waiting(unit, call)
+    if call.failed and call.id in unit.parts:
+        end_part(unit.part(call.id), UnitState.FAILED)
+        call.happened_below = bool(data.get("happened"))
+        view.happened = view.happened or call.happened_below
+        view.seal(event.stream_version, [EvidenceId(name) for name in data.get("sealed", ())])
     if call.failed or surely_not(problem.facts):
         unit.reserved.pop(call.id, None)
     if "usage" in data:
@@ -148,6 +166,7 @@ def _stop_waiting(unit: Unit, call: Call) -> None:
 
 
 HANDLERS: Mapping[str, Callable[[OrderView, Happened, Data], None]] = {
+    "tools.offered": _offered,
     "model.answered": _answered,
     "model.unreachable": _unreachable,
     "model.stopped": _stopped,

@@ -50,7 +50,7 @@ async def reason(run: Run, step: Step, unit: Unit, scope: Scope) -> Outcome:
     if run.model is None:
         raise model_required(step.id)
     await run.journal.flush()  # before anything is paid for
-    talk = prepare(run, step, unit, scope)
+    talk = await prepare(run, step, unit, scope)
     await recall_answers(run, talk.react)
     while True:
         turn = talk.react.last
@@ -109,7 +109,7 @@ async def _taken(talk: Talk, output: Json) -> Outcome:
     _doubt(talk, output)
     done = [call for call in talk.react.calls if call.result is not None]
     results = [call.result for call in done if call.result is not None]
-    undone = any(call.changed_the_world and call.result and call.result.undo is None for call in done)
+    undone = any(call.changed_the_world and not _has_way_back(call) for call in done)
     step = talk.step if undone else talk.step.model_copy(update={"compensate": None})
     draft = Draft(
         output,
@@ -122,6 +122,11 @@ async def _taken(talk: Talk, output: Json) -> Outcome:
         correctable=True,
     )
     return await finish(talk.run, step, talk.unit, talk.scope, draft)
+
+
+def _has_way_back(call: Call) -> bool:
+    """Whether the effect is taken back by itself: as it says, or by the order that did it."""
+    return call.result is not None and bool(call.result.undo or call.result.order_id)
 
 
 def _require_something(talk: Talk, output: Json) -> None:

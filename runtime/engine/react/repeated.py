@@ -20,8 +20,9 @@ class CallRepeated(BusinessRefusal):
 def twin_of(talk: Talk, call: Call) -> Call | None:
     """Return the identical earlier call whose result is this one's too: same tool, same arguments.
 
-    Within one answer that is any call. Over answers it is an effect that took place, or that was not allowed: what a
-    model sends again is not done again, and nobody is asked twice. A capability that says `every_call` has no twins.
+    Within one answer that is any call. Over answers it is an effect that took place, in an order below too, or that was
+    not allowed: what a model sends again is not done again, and nobody is asked twice. A capability that says
+    `every_call` has no twins.
     """
     spec = None if call.fault else _spec(talk, call)
     key = None if spec is None or spec.every_call else talk.key_of(call)
@@ -34,7 +35,7 @@ def twin_of(talk: Talk, call: Call) -> Call | None:
             return None
         if other.same_as is not None or talk.key_of(other) != key:
             continue
-        if _answer_of(other) == answer or (effect and _stands(other)):
+        if _answer_of(other) == answer or ((effect or other.changed_the_world) and _stands(other)):
             return other
     return None
 
@@ -80,7 +81,7 @@ def _has(talk: Talk, turn: Turn, call: Call) -> bool:
 
 def _stands(call: Call) -> bool:
     """Whether what came of an effect holds for an identical call of a later answer."""
-    if call.result is not None:
+    if call.result is not None or call.happened_below:
         return True
     return call.failed and call.problem is not None and call.problem.category is ErrorCategory.PERMISSION
 

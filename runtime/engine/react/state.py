@@ -53,6 +53,8 @@ class Call:
     """The identical call whose result is its own too; it was not made again."""
     failed: bool = False
     """Whether it failed for good, and the model is told."""
+    happened_below: bool = False
+    """Whether the order that it became failed after an effect took place there."""
 
     @property
     def answer(self) -> int:
@@ -77,7 +79,7 @@ class Call:
     @property
     def place(self) -> str:
         """Which call of the step it is, for idempotency keys: `a1c2` is the second call of the first answer."""
-        return f"a{self.answer}c{self.number}"
+        return place_of(self.id)
 
     @property
     def in_doubt(self) -> bool:
@@ -93,7 +95,13 @@ class Call:
     def changed_the_world(self) -> bool:
         """Whether its effect took place, or may have."""
         happened = self.result is not None and self.result.happened and self.same_as is None
-        return happened or self.in_doubt
+        return happened or self.happened_below or self.in_doubt
+
+
+def place_of(call: str) -> str:
+    """Return which call of its step it is, from its id: `a1c2` is the second call of the first answer."""
+    answer, number = call.split(":")[-2:]
+    return f"a{answer}c{number}"
 
 
 @dataclass(slots=True)
@@ -125,6 +133,8 @@ class React:
     """The answer after which the order was reopened last; guards count from there."""
     told: list[tuple[int, Problem]] = field(default_factory=list)
     """After which answer the step failed, and why."""
+    offered: tuple[str, ...] | None = None
+    """Skills that the model is shown, where they were chosen for the task; None before that, or where none are."""
     unreachable: int = 0
     """Times in a row that the model could not be reached."""
 

@@ -11,8 +11,10 @@ from typing import Any, cast
 from contracts import CapabilityName, Json, Step
 from runtime.bindings import resolve
 from runtime.canonical import clean, sha256
+from runtime.engine.check_tools import tools_of
 from runtime.engine.context import Run
 from runtime.engine.react.control import CONTROL
+from runtime.engine.react.offer import offered_skills
 from runtime.engine.react.state import Call, React, Turn
 from runtime.engine.react.tools import Toolbox
 from runtime.engine.scope import Scope
@@ -47,7 +49,7 @@ class Talk:
 
     def event(self, **facts: Any) -> dict[str, Any]:
         """Return the data of an event of this unit."""
-        return {"step": self.step.id, "index": self.unit.index, **facts}
+        return {**self.unit.place, **facts}
 
     def of_call(self, call: Call, **facts: Any) -> dict[str, Any]:
         """Return the data of an event of one of its calls."""
@@ -71,12 +73,14 @@ class Talk:
             return None
 
 
-def prepare(run: Run, step: Step, unit: Unit, scope: Scope) -> Talk:
+async def prepare(run: Run, step: Step, unit: Unit, scope: Scope) -> Talk:
     """Return the conversation, ready to go on; raise NotFound for a tool that there is not."""
     given = cast("dict[str, Json]", resolve(dict(step.arguments), scope.values))
-    names = dict.fromkeys((*step.tools, *step.must_call))
-    box = Toolbox(step, [run.router.spec(name) for name in names], given)
     task = str(resolve(in_language(step.react or "", run.order.language), scope.values))
+    skills = await offered_skills(run, step, unit, task)
+    own = dict.fromkeys(tools_of(step)).keys() - {skill.name for skill in skills}
+    specs = [run.router.spec(name) for name in dict.fromkeys(tools_of(step)) if name in own]
+    box = Toolbox(step, [*specs, *skills], given)
     return Talk(run, step, unit, scope, box, task, run.clock.now())
 
 

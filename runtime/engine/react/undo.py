@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import replace
 
+from contracts import OrderId
 from runtime.canonical import clean, sha256
 from runtime.capabilities.port import EffectRequest
 from runtime.engine.cancelled import cancelled, not_taken_back
@@ -25,11 +26,20 @@ from runtime.engine.view import NOTHING, Unit
 from runtime.errors import CapabilityFailed, LedgerError, SiliconError
 
 
-def undos_of(unit: Unit) -> Iterator[tuple[str, Undo]]:
-    """Yield which call it was and how its effect is taken back, the last one first."""
+def ways_back_of(unit: Unit) -> Iterator[tuple[str, Undo | OrderId]]:
+    """Yield which call it was and how its effect is taken back, or the order that did it, the last one first."""
     for call in reversed(list(unit.react.calls)) if unit.react is not None else ():
-        if call.same_as is None and call.result is not None and call.result.undo is not None:
-            yield call.place, call.result.undo
+        if call.same_as is not None or call.result is None:
+            continue
+        way = call.result.undo or call.result.order_id
+        if way is not None:
+            yield call.place, way
+
+
+def orders_of_calls(units: Iterable[Unit]) -> set[OrderId | None]:
+    """Return the orders that calls of models became and that were done."""
+    results = (result for unit in units if unit.react is not None for result in unit.react.results)
+    return {result.order_id for result in results}
 
 
 async def unsettled_calls(run: Run, units: Iterable[Unit]) -> AsyncIterator[tuple[Talk, Call]]:
@@ -40,7 +50,7 @@ async def unsettled_calls(run: Run, units: Iterable[Unit]) -> AsyncIterator[tupl
             continue
         await recall_answers(run, unit.react)
         step = form_of(run.step(unit.step), unit)
-        talk = prepare(run, step, unit, await scope_of(run, run.step(unit.step), unit.index))
+        talk = await prepare(run, step, unit, await scope_of(run, run.step(unit.step), unit.index))
         for call in open_calls:
             await put_back(talk, call)
             yield talk, call

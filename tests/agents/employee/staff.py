@@ -9,6 +9,7 @@ from typing import Any
 
 from agents.employee.dispatch import Dispatcher
 from agents.employee.ports import Cluster, Isolation, Workforce
+from agents.skills import Reach
 from contracts import (
     Budget,
     Effect,
@@ -47,6 +48,11 @@ class FakeSkill:
     plan: PlanDefinition
     description: str = "Does it"
     tier: Tier = Tier.COGNITIVE
+    when_to_use: str = ""
+    when_not_to_use: str = ""
+    words: tuple[str, ...] = ()
+    reach: Reach = Reach.EXTENDED
+    show_when: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from agents.employee.ports import Cluster
+from agents.employee.ports import Cluster, Offer
 from agents.employee.report import ReportCapability
+from agents.employee.tree import everyone
+from agents.skills import SkillChooser, SkillTools
 from agents.workforce import InlineWorkforce
 from contracts import (
     EvidenceId,
@@ -143,13 +145,15 @@ class Company:
     """What its employees can use beside."""
 
     def __post_init__(self) -> None:
+        owned = {node.id: node.skills for node in everyone(self.staff.head)}
+        self.offer = Offer(SkillTools(self.staff.skills), SkillChooser(self.staff.skills, owned))
         answers: dict[str, Answer] = {"flights.query": rows, "echo": same, "desk.waive": same, **self.answers}
         scripted = [Scripted(SPECS[name], answer) for name, answer in answers.items()]
         registry = Registry([*scripted, ReportCapability(lambda _: say), *self.more])
         self.router = Router(registry)
         self.workforce = InlineWorkforce(
             self.staff, store=self.store, specs=registry.specs(), engine_for=self.engine, cluster_for=self.cluster,
-            clock=self.clock, settings=self.settings,
+            clock=self.clock, offer_for=lambda run: self.offer, settings=self.settings,
         )  # fmt: skip
         body = InHosts(self.store, self.workforce) if self.in_hosts else self.workforce
         self.executor = Executor(self.store, self.clock, ExecutorSettings(), body, f"test-{self.staff.name}")
