@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from runtime.errors import InvalidArguments
 
@@ -53,15 +54,31 @@ Costs = Annotated[
 ]
 
 
-def command(help_: str = "") -> typer.Typer:
-    """Return an empty command; with `help_` one that has sub-commands."""
+def command(help_: str = "", *, alone: str = "") -> typer.Typer:
+    """Return an empty command; with `help_` one that has sub-commands.
+
+    `alone` is the sub-command that is meant where none is named: what shows how things stand and needs no argument.
+    """
     return typer.Typer(
-        help=help_ or None,
+        cls=type("Group", (Group,), {"alone": alone}),
+        help=f"{help_} Alone it means `{alone}`." if alone else help_ or None,
         no_args_is_help=bool(help_),
         add_completion=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
+
+
+class Group(TyperGroup):
+    """A command with sub-commands, one of which may be left out."""
+
+    alone = ""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put in the sub-command that is meant where only its options were typed, or nothing."""
+        if self.alone and (not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)):
+            args = [self.alone, *args]
+        return super().parse_args(ctx, args)
 
 
 def moment(text: str | None) -> datetime | None:

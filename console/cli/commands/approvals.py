@@ -32,7 +32,7 @@ from console.ports_executions import Executions
 from console.views import CardStanding, CardState
 from contracts import CardId, Option
 
-app = command("List, show and decide cards.")
+app = command("List, show and decide cards.", alone="list")
 Card = Annotated[str, typer.Argument(metavar="CARD", help="The card; the first or last letters of its id suffice.")]
 
 
@@ -42,7 +42,7 @@ def list_(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the cards and questions that wait, the nearest deadline first."""
+    """List the cards and questions that wait. The nearest deadline comes first."""
 
     async def work(session: Session, executions: Executions) -> int:
         output = session.output

@@ -19,7 +19,7 @@ def audit() -> None:
 
 @app.command()
 def verify(language: Language = None, as_json: AsJson = False) -> None:
-    """Check every chain, payload and stored blob; names each row that does not fit."""
+    """Check every chain, payload and stored blob. Each row that does not fit is named."""
 
     async def work(session: Session, application: Application) -> int:
         result = await application.verify()

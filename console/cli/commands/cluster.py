@@ -22,7 +22,7 @@ from console.ports import Application
 from console.views_cluster import NodeRow, NodeState
 from contracts import NodeId
 
-app = command("Show nodes, slots and waiting orders; close nodes; offer one.")
+app = command("Show nodes, slots and waiting orders; close nodes; offer one.", alone="nodes")
 
 NodeArgument = Annotated[
     str, typer.Argument(metavar="NODE", help="The node; the first or last letters of its id suffice.")
@@ -48,7 +48,7 @@ def serve(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Offer a node: carry out orders of every process on this ledger, until Ctrl-C or SIGTERM."""
+    """Offer a node for the orders of this ledger. It carries out those of every process, until Ctrl-C or SIGTERM."""
 
     def work(session: Session) -> int:
         settings = session.settings
@@ -71,7 +71,7 @@ def serve(
 
 @app.command()
 def nodes(language: Language = None, as_json: AsJson = False) -> None:
-    """List the nodes: what they offer, how full they are, when they last gave a sign of life."""
+    """List the nodes. Of each: what it offers, how full it is, when it last gave a sign of life."""
 
     async def work(session: Session, application: Application) -> int:
         rows = await application.nodes()
@@ -87,7 +87,7 @@ def nodes(language: Language = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def slots(language: Language = None, as_json: AsJson = False) -> None:
-    """List every slot of every node that lives, with the order that holds it."""
+    """List the slots of all nodes that live. Of each: the order that holds it."""
 
     async def work(session: Session, application: Application) -> int:
         rows = await application.slots()
@@ -108,7 +108,7 @@ def orders(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the orders in slots, then those that wait, as they stand in line."""
+    """List orders in slots, then those that wait. They come as they stand in line."""
 
     async def work(session: Session, application: Application) -> int:
         rows = await application.cluster_orders(organisation=organisation, limit=limit)
@@ -144,7 +144,7 @@ def drain(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Empty a node: it takes no new orders, and those of others go on elsewhere from their next step on."""
+    """Empty a node. It takes no new orders, and those of others go on elsewhere from their next step on."""
 
     async def work(session: Session, application: Application) -> int:
         row = await application.close_node(await _find(application, node), NodeState.DRAINING)

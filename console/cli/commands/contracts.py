@@ -38,7 +38,7 @@ def export(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the JSON Schema of each contract: draft 2020-12, versioned by its `$id`."""
+    """Write the JSON Schema of each contract. It is draft 2020-12, versioned by its `$id`."""
 
     def work(session: Session) -> int:
         known = {contract.__name__: contract for contract in ALL}

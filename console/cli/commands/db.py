@@ -19,7 +19,7 @@ from console.ports import Application
 from console.views import DatabaseStatus
 from contracts import ExecutionId
 
-app = command("Upgrade, back up, restore and prune the database.")
+app = command("Upgrade, back up, restore and prune the database.", alone="status")
 File = Annotated[str, typer.Argument(metavar="FILE", help="The file of the backup.")]
 Execution = Annotated[
     str, typer.Argument(metavar="EXECUTION", help="The execution; its first or last letters suffice.")
@@ -29,7 +29,7 @@ Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it i
 
 @app.command()
 def status(language: Language = None, as_json: AsJson = False) -> None:
-    """Show which database this is and whether its schema is the program's; exit code 1 when it is not."""
+    """Show which database this is, and its schema. Exit code 1 when that is not the program's."""
 
     async def work(session: Session, application: Application) -> int:
         found = await application.database()
@@ -41,7 +41,7 @@ def status(language: Language = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def upgrade(language: Language = None, as_json: AsJson = False) -> None:
-    """Bring the schema to this program's version; doing it twice does nothing."""
+    """Bring the schema to this program's version. Doing it twice does nothing."""
 
     async def work(session: Session, application: Application) -> int:
         _show(await application.upgrade(), session.output)
@@ -52,7 +52,7 @@ def upgrade(language: Language = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def backup(file: File, language: Language = None, as_json: AsJson = False) -> None:
-    """Copy the whole ledger into a new file while runs go on, and audit the copy; exit code 1 when it has faults."""
+    """Copy the whole ledger into a new file, and audit it. Runs go on meanwhile; exit code 1 where it has faults."""
 
     async def work(session: Session, application: Application) -> int:
         made = await application.back_up(Path(file))
@@ -65,7 +65,7 @@ def backup(file: File, language: Language = None, as_json: AsJson = False) -> No
 
 @app.command()
 def restore(file: File, language: Language = None, as_json: AsJson = False) -> None:
-    """Put a backup into the database of the settings, which has to be empty; whole or not at all."""
+    """Put a backup into the database of the settings. That has to be empty; all of it is put there, or nothing."""
 
     async def work(session: Session, application: Application) -> int:
         restored = await application.restore(Path(file))
@@ -94,7 +94,7 @@ def prune(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take away for good what ended long ago, with what nothing else names; the audit stays clean."""
+    """Take away for good what ended long ago. What nothing else names goes with it, and the audit stays clean."""
 
     async def work(session: Session, application: Application) -> int:
         pruned = await application.prune(days=days, dry=dry_run, compact=compact)
@@ -110,7 +110,7 @@ def prune(
 def hold(
     execution: Execution, reason: Reason, as_: As = None, language: Language = None, as_json: AsJson = False
 ) -> None:
-    """Keep an execution whole, however old it grows, until the hold is released."""
+    """Keep an execution whole, however old it grows. That holds until the hold is released."""
 
     async def work(session: Session, application: Application) -> int:
         execution_id = await find_id(application, ExecutionId, execution)

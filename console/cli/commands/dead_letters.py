@@ -21,7 +21,7 @@ from runtime.bus import DeadLetter
 from runtime.errors import InvalidArguments
 from runtime.texts import Say
 
-app = command("See to events that a group of the bus could not handle.")
+app = command("See to events that a group of the bus could not handle.", alone="list")
 Letter = Annotated[
     str, typer.Argument(metavar="LETTER", help="The dead letter, GROUP/POSITION as `list` shows it: mailer/17.")
 ]
@@ -52,7 +52,7 @@ def list_(
 
 @app.command()
 def show(letter: Letter, language: Language = None, as_json: AsJson = False) -> None:
-    """Show one with its last failure and its event, and the commands that end it."""
+    """Show one with its last failure and its event. Below stand the commands that end it."""
 
     async def work(session: Session, application: Application) -> int:
         found, event = await application.dead_letter(*_named(letter))
@@ -66,7 +66,7 @@ def show(letter: Letter, language: Language = None, as_json: AsJson = False) -> 
 
 @app.command()
 def retry(letter: Letter, language: Language = None, as_json: AsJson = False) -> None:
-    """Give one to its group once more, with all its tries; do it when the cause of the failure is mended."""
+    """Give one to its group once more, with all its tries. Do it when the cause of the failure is mended."""
 
     async def work(session: Session, application: Application) -> int:
         group, position = _named(letter)

@@ -39,7 +39,7 @@ def verify(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hash all evidence again: stored bytes, the items against the ledger, the seal; names whatever does not fit."""
+    """Hash all evidence again. It names whatever does not fit: stored bytes, items against the ledger, the seal."""
 
     async def work(session: Session, application: Application) -> int:
         output, say = session.output, session.say

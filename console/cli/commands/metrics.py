@@ -98,7 +98,7 @@ def value(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show values of a metric; missing, zero and not yet known are three different things."""
+    """Show values of a metric. Missing, zero and not yet known are three different things."""
 
     async def work(session: Session, application: Application) -> int:
         slices = pairs("--where", where)

@@ -20,7 +20,7 @@ from governance.access import Token
 from runtime.errors import InvalidArguments
 from runtime.texts import Say
 
-app = command("Make, list and revoke tokens of the HTTP API.")
+app = command("Make, list and revoke tokens of the HTTP API.", alone="list")
 
 
 @app.command()
@@ -51,7 +51,7 @@ def create(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a token: for one person (--for, --as), for an administrator (--admin), or for a bridge (--bridge, --for)."""
+    """Make a token. It is for a person (--for, --as), an administrator (--admin), or a bridge (--bridge, --for)."""
     folders = [Path(each) for each in organisations or ()]
 
     async def work(session: Session, application: Application) -> int:
@@ -76,7 +76,7 @@ def create(
 
 @app.command("list")
 def list_(language: Language = None, as_json: AsJson = False) -> None:
-    """List all tokens, oldest first; their texts are not kept and cannot be shown."""
+    """List all tokens, oldest first. Their texts are not kept and cannot be shown."""
 
     async def work(session: Session, application: Application) -> int:
         tokens = await application.tokens()
