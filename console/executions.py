@@ -10,6 +10,7 @@ from agents.organisation import check, load
 from console.budgets import NO_BUDGET
 from console.deciding import Deciding
 from console.events import events_in
+from console.folders import told_faults
 from console.listing import Listing
 from console.ports_executions import AnyId, Executions, Watch
 from console.queued import queued_orders
@@ -22,7 +23,6 @@ from console.views import (
     ExecutionOutcome,
     ExecutionRow,
     ExecutionTree,
-    Fault,
     RunOptions,
     Submitted,
 )
@@ -56,7 +56,7 @@ class SiliconExecutions:
         settings = self._resources.settings
         builtin, tree_depth = all_builtin_specs(), settings.engine.tree_depth
         report = check(folder, builtin=builtin, tree_depth=tree_depth)
-        faults = tuple(Fault(fault.file, fault.line, fault.what, fault.hint) for fault in report.faults)
+        faults = told_faults(report)
         if faults:
             return CheckResult(folder, None, faults)
         organisation = load(folder, builtin=builtin, tree_depth=tree_depth, approvals=settings.approval)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.organisation import Organisation
+from agents.organisation import Organisation, look
 from cluster import driver_for
 from console.browser import opens_pages, slot_browser
 from console.doctor import examine
@@ -15,9 +15,10 @@ from console.doctor_corrections import corrections_of
 from console.doctor_mcp import mcp_servers_of
 from console.doctor_model import models_of
 from console.doctor_search import search_of
-from console.folders import folder_of
+from console.folders import CONNECTIONS, folder_of, told_faults
 from console.resources import Resources
-from console.views import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
+from console.specs import all_builtin_specs
+from console.views import AuditFinding, AuditResult, DatabaseStatus, Examined, Fault, Health
 from runtime.bus import look_at_redis
 from runtime.errors import LedgerError, NotFound, SiliconError
 from runtime.executor.presence import servers
@@ -154,12 +155,25 @@ class Keeping:
         )
 
     async def _folder(self, folder: Path) -> tuple[Organisation | None, list[Examined]]:
+        """Return the organisation as far as it can be looked at, faulty or not, and what is found of it."""
+        settings = self._resources.settings
         try:
-            organisation = (await self._resources.organisations()).read(folder)
+            organisation, report = look(folder, builtin=all_builtin_specs(), tree_depth=settings.engine.tree_depth)
         except SiliconError as error:
-            return None, [Examined("organisation", Health.BROKEN, error.message, f"Run `silicon check {folder}`.")]
-        good = Examined("organisation", Health.GOOD, f"{organisation.name} has no faults")
+            return None, [Examined("organisation", Health.BROKEN, error.message)]
+        faults = told_faults(report)
+        if organisation is None:
+            return None, [_of_folder(folder.name, faults)]
         told = list(connections_of(organisation))
         stopped = {each.name for each in told if each.health is Health.BROKEN}
-        servers = await mcp_servers_of(organisation, self._resources.settings.mcp, but=stopped)
-        return organisation, [good, *told, *servers]
+        if any(fault.file == CONNECTIONS for fault in faults):  # what is declared wrongly is not started
+            stopped.update(organisation.connections)
+        servers = await mcp_servers_of(organisation, settings.mcp, but=stopped)
+        return organisation, [_of_folder(organisation.name, faults), *told, *servers]
+
+
+def _of_folder(name: str, faults: tuple[Fault, ...]) -> Examined:
+    if not faults:
+        return Examined("organisation", Health.GOOD, f"{name} has no faults")
+    counted = f"{name} has {len(faults)} {'fault' if len(faults) == 1 else 'faults'}; nothing of it runs"
+    return Examined("organisation", Health.BROKEN, counted, faults=faults)

@@ -398,3 +398,5 @@ class Examined:
     what: str
     mend: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+    """Of an organisation folder."""

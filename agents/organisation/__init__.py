@@ -4,7 +4,16 @@ from agents.organisation.bundle import bundle
 from agents.organisation.environment import variables_in
 from agents.organisation.fault import Fault, Report
 from agents.organisation.files import FileRefused
-from agents.organisation.loader import check, load, load_bundle, people_in_bundle, read_name, read_people, read_rules
+from agents.organisation.loader import (
+    check,
+    load,
+    load_bundle,
+    look,
+    people_in_bundle,
+    read_name,
+    read_people,
+    read_rules,
+)
 from agents.organisation.model import EmployeeNode, Organisation, Skill
 from agents.organisation.routing import Fit, Route, route
 
@@ -21,6 +30,7 @@ __all__ = [
     "check",
     "load",
     "load_bundle",
+    "look",
     "people_in_bundle",
     "read_name",
     "read_people",

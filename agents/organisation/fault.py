@@ -54,6 +54,6 @@ class Report:
             if fault.hint:
                 lines.append(f"  {fault.hint}")
         count = len(self.faults)
-        counted = f"{count} {'problem' if count == 1 else 'problems'}. Nothing was run."
-        lines.append(counted if count else "No problems.")
+        counted = f"{count} {'fault' if count == 1 else 'faults'}. Nothing was run."
+        lines.append(counted if count else "No faults.")
         return "\n".join(lines)

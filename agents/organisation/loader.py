@@ -78,6 +78,30 @@ def load(
     return _load(files, folder, builtin, environ, tree_depth, approvals)
 
 
+def look(
+    folder: Path, *, builtin: Mapping[str, CapabilitySpec], environ: Mapping[str, str] | None = None,
+    tree_depth: int | None = None,
+) -> tuple[Organisation | None, Report]:  # fmt: skip
+    """Return what can be looked at of an organisation, and its faults; arguments as in `check`.
+
+    What can be looked at is the name, employees, models and connections, as far as they could be read: enough to ask
+    whether services answer, not to work. None where org.yaml cannot be read.
+
+    Raises:
+        NotFound: there is no such folder.
+    """
+    draft = _read(FolderFiles(_there(folder)), folder, builtin, environ)
+    report = _report(draft, tree_depth)
+    if draft.org is None:
+        return None, report
+    org, connections = draft.org.value, {name: read.value for name, read in draft.connections.items()}
+    organisation = Organisation(
+        name=org.name, folder=folder, head=_node(org.head), connections=connections, models=org.model.names(),
+        specs=dict(draft.specs),
+    )  # fmt: skip
+    return organisation, report
+
+
 def load_bundle(
     data: bytes,
     home: Path,

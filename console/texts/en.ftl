@@ -220,6 +220,15 @@ show-evidence = { $count ->
 show-attempts = { $count } attempts
 show-file = file { $name }
 show-waits-for = waits for { $id }
+show-how = { $command } shows what a step gave.
+given-nothing = It gave nothing that is handed on.
+given-not-yet = It has given nothing yet.
+given-parts = What it gave is made up of { $parts }.
+given-more = { $count ->
+    [0] Long lines are cut; --full shows all of it.
+    [one] … and 1 more line; --full shows all of it, --json as a value.
+   *[other] … and { $count } more lines; --full shows all of it, --json as a value.
+}
 
 summary-items = { $count ->
     [one] { $count } item
@@ -439,6 +448,7 @@ export-done = { $execution } is in { $file }: { $events } events, { $size }.
 import-done = { $execution } can be looked at here: { $events } events. It never runs here.
 
 doctor-healthy = Nothing is broken.
+doctor-more = … and { $count } more; silicon check shows all.
 doctor-broken = { $count ->
     [one] { $count } thing is broken.
    *[other] { $count } things are broken.

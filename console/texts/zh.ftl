@@ -202,6 +202,14 @@ show-evidence = { $count } 份证据
 show-attempts = 尝试 { $count } 次
 show-file = 文件 { $name }
 show-waits-for = 等待 { $id }
+show-how = { $command } 显示某一步给出的内容。
+given-nothing = 它没有向后传递任何内容。
+given-not-yet = 它尚未给出任何内容。
+given-parts = 它给出的内容由 { $parts } 组成。
+given-more = { $count ->
+    [0] 过长的行已截断；--full 显示全部。
+   *[other] ……另有 { $count } 行；--full 显示全部，--json 给出完整的值。
+}
 
 summary-items = { $count } 项
 summary-fields = { $count } 个字段
@@ -331,6 +339,7 @@ export-done = { $execution } 已写入 { $file }：{ $events } 个事件，{ $si
 import-done = { $execution } 可在此查看：{ $events } 个事件。它不会在这里运行。
 
 doctor-healthy = 没有发现损坏。
+doctor-more = ……另有 { $count } 处；silicon check 显示全部。
 doctor-broken = { $count } 处损坏。
 
 cluster-no-nodes = 没有节点。silicon up 和 silicon cluster serve 可提供节点。

@@ -209,6 +209,8 @@ def test_init_makes_an_organisation_and_never_writes_over_one(silicon: Silicon, 
 
     assert silicon.code == 0
     assert "skills/review-week/plan.yaml" in data["files"]
+    (command,) = data["next"]  # it was checked already
+    assert command.startswith("silicon run ")
     assert (folder / "org.yaml").read_text(encoding="utf-8").splitlines()[1] == "name: corner-bakery"
     assert silicon("init", str(folder)).code == 2
     assert "is not empty" in silicon.err

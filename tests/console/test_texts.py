@@ -144,7 +144,7 @@ def test_a_language_that_is_not_there_is_english() -> None:
         (ModelRequired("no", step="s", setting="model.reason", variable="V"), "✗ 步骤 s 需要模型"),
         (LedgerUnavailable("no", address="sqlite:///x", error="locked"), "✗ 账本 sqlite:///x 无法读写：locked"),
         (LedgerUnavailable("The ledger was closed.", address="sqlite:///x"), "✗ The ledger was closed."),
-        (OrganisationFaulty("x/org.yaml:1  a\n1 problem.", folder="x", faults=[{}]), "  x 有 1 处错误"),
+        (OrganisationFaulty("x/org.yaml:1  a\n1 fault.", folder="x", faults=[{}]), "  x 有 1 处错误"),
         (UnknownOption("no", card="card/1", option="a", options=["b", "deny"]), "✗ card/1 没有方案 a。可选：b, deny。"),
     ],
 )

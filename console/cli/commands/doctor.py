@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from console.cli.commands.check import fault_lines
 from console.cli.exits import Exit
 from console.cli.options import AsJson, Language, command
 from console.cli.output import Output
@@ -19,6 +20,8 @@ from console.ports import Application
 from console.views import Examined, Health
 
 app = command()
+FAULTS = 20
+"""Faults of a folder that are shown; `silicon check` shows all."""
 
 
 @app.command()
@@ -50,6 +53,10 @@ def _show(found: Sequence[Examined], output: Output) -> None:
         sign, style = HEALTH[each.health]
         what = Text(each.what, style=style if each.health is Health.BROKEN else "")
         output.show(facts([(f"{sign} {each.name}", what)], indent=0, width=14))
+        for fault in each.faults[:FAULTS]:
+            output.show(*(Text("  ").append_text(line) for line in fault_lines(fault)))
+        if len(each.faults) > FAULTS:
+            output.show(Text(f"  {output.say('doctor-more', count=len(each.faults) - FAULTS)}", style="dim"))
         if each.mend:
             output.show(Text(f"  {each.mend}", style="dim"))
     broken = _broken(found)

@@ -34,7 +34,7 @@ def init(
             raise InvalidArguments("The new organisation needs a folder: name one, for example `silicon init bakery`.")
         files = make(Path(folder))
         result = await application.check(Path(folder))
-        commands = [command_line("check", folder), command_line("run", folder, GOAL)]
+        commands = [command_line("run", folder, GOAL)]
         output.data({"folder": folder, "files": files, "check": result, "next": commands})
         output.show(say("init-made", folder=folder))
         show_result(result, output)

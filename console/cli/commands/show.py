@@ -11,6 +11,7 @@ from console.cli.exits import Exit
 from console.cli.form import to_data
 from console.cli.options import AsJson, Language, command
 from console.cli.render.evidence import evidence_data, evidence_lines
+from console.cli.render.given import given_lines, steps_named
 from console.cli.render.outcome import outcome_data
 from console.cli.render.show import execution_lines
 from console.cli.session import Session, conduct, find_id
@@ -31,6 +32,12 @@ def show(
             metavar="ID", help="An execution, order, card or question; the first or last letters of its id suffice."
         ),
     ],
+    step: Annotated[
+        str | None,
+        typer.Argument(metavar="[STEP]", help="Show what this step gave: look, or look[2].", show_default=False),
+    ] = None,
+    *,
+    full: Annotated[bool, typer.Option("--full", help="Of STEP: all of it, however long.", show_default=False)] = False,
     evidence: Annotated[
         bool,
         typer.Option("--evidence", help="Of an order, or each of an execution: what was done and seen, item by item."),
@@ -38,7 +45,10 @@ def show(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show every order and step with its state, seconds, numbers, sources and evidence."""
+    """Show every order and step with its state, seconds, numbers, sources and evidence.
+
+    With STEP, what that step gave: the value itself.
+    """
 
     async def work(session: Session, application: Application) -> int:
         shown = await application.show(await _execution(application, id_))
@@ -55,7 +65,21 @@ def show(
             session.output.show(*evidence_lines(each, session.output))
         return Exit.DONE
 
-    conduct(work_on_evidence if evidence else work, as_json=as_json, language=language)
+    async def work_on_step(session: Session, application: Application) -> int:
+        order = await find_id(application, OrderId, id_) if id_.startswith(f"{OrderId.KIND}/") else None
+        shown = await application.show(await _execution(application, id_))
+        found = steps_named(shown, step or "", order=order)
+        session.output.data({"steps": [each.data() for each in found]})
+        for each in found:
+            session.output.show(*given_lines(each, session.say, whole=full))
+        return Exit.DONE
+
+    if evidence and step is not None:
+        raise typer.BadParameter("--evidence shows all steps; leave STEP out.")
+    if full and step is None:
+        raise typer.BadParameter("--full needs the STEP whose value is shown.")
+    chosen = work_on_step if step is not None else work_on_evidence if evidence else work
+    conduct(chosen, as_json=as_json, language=language)
 
 
 async def _named(application: Application, typed: str) -> str:

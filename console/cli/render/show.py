@@ -11,7 +11,7 @@ from console.cli.output import Output
 from console.cli.render.branches import Branch, tree
 from console.cli.render.outcome import outcome_lines
 from console.cli.render.summary import facts_of, fill
-from console.cli.words import brief_hash, moment, one_line
+from console.cli.words import brief_hash, command_line, moment, one_line
 from console.views import ExecutionTree, OrderNode, StepNode
 from runtime.texts import Say
 
@@ -30,6 +30,7 @@ def execution_lines(shown: ExecutionTree, output: Output) -> Iterator[Renderable
     yield Text(f"{outcome.execution_id} · {asked}{known} · {say('show-trace', trace=shown.trace_id)}", style="dim")
     if shown.root is not None:
         yield from tree([order_branch(shown.root, say, width)], say, width)
+        yield Text(say("show-how", command=command_line("show", str(outcome.execution_id), "STEP")), style="dim")
 
 
 def order_branch(order: OrderNode, say: Say, width: int) -> Branch:

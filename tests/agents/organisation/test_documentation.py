@@ -32,4 +32,4 @@ def test_the_documented_organisation_has_no_faults(tmp_path: Path, builtin: Mapp
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
 
-    assert check(tmp_path, builtin=builtin, environ={}).text() == "No problems."
+    assert check(tmp_path, builtin=builtin, environ={}).text() == "No faults."

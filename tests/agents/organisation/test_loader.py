@@ -26,7 +26,7 @@ def test_the_good_organisation_has_no_faults(organisation: Path, builtin: Specs)
     report = check(organisation, builtin=builtin, environ={})
 
     assert report.ok
-    assert report.text() == "No problems."
+    assert report.text() == "No faults."
 
 
 def test_the_organisation_holds_what_stands_in_the_folder(loaded: Organisation) -> None:
@@ -80,7 +80,7 @@ def test_a_faulty_organisation_is_not_loaded_and_tells_all_faults(organisation: 
     assert isinstance(faults, list)
     assert len(faults) == 7
     assert "two_desks/metrics/cancel-rate.yaml:1  `source` is missing." in caught.value.message
-    assert caught.value.message.endswith("7 problems. Nothing was run.")
+    assert caught.value.message.endswith("7 faults. Nothing was run.")
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path, builtin: Specs) -> None:
