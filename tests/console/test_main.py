@@ -132,13 +132,6 @@ def test_usage_errors_are_json_with_json(silicon: Silicon) -> None:
     assert silicon.err == ""
 
 
-def test_a_group_without_its_command_shows_its_help(silicon: Silicon) -> None:
-    silicon("approvals")
-
-    assert silicon.code == 2
-    assert "decide" in silicon.err
-
-
 def test_an_unknown_setting_ends_every_command(silicon: Silicon, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SILICON_LEDGER_URL", "x")
 
