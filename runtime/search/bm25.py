@@ -6,12 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Container, Mapping
 
-from runtime.search.tokens import tokens
+from runtime.search.tokens import is_character, tokens
 
 _K1 = 1.2
 """How soon a word that is repeated counts no more."""
 _B = 0.75
 """How much a long field is held to say its words by chance."""
+
+
+_CHARACTER = 0.3
+"""How much a single Chinese character counts beside a pair of them or a word."""
 
 
 class Bm25:
@@ -59,16 +63,18 @@ class Bm25:
             there = self._postings.get(word, {})
             for name in (name for name in there if name in among):
                 often = self._weighted(name, there[name])
-                part = self._rarity(len(there)) * often * (_K1 + 1) / (often + _K1)
+                part = self._rarity(word) * often * (_K1 + 1) / (often + _K1)
                 found.setdefault(name, {})[word] = part
         return found
 
     def most(self, query: str) -> float:
         """Return what a document could score that said nothing but the query's words; 0 for a query without any."""
-        return sum(self._rarity(len(self._postings.get(word, ()))) * (_K1 + 1) for word in dict.fromkeys(tokens(query)))
+        return sum(self._rarity(word) * (_K1 + 1) for word in dict.fromkeys(tokens(query)))
 
-    def _rarity(self, documents: int) -> float:
-        return math.log(1 + (len(self._lengths) - documents + 0.5) / (documents + 0.5))
+    def _rarity(self, word: str) -> float:
+        documents = len(self._postings.get(word, ()))
+        rarity = math.log(1 + (len(self._lengths) - documents + 0.5) / (documents + 0.5))
+        return rarity * _CHARACTER if is_character(word) else rarity
 
     def _weighted(self, name: str, fields: Mapping[str, int]) -> float:
         often = 0.0

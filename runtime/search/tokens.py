@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import groupby
 from typing import Any
+
+from runtime.search.irregular import base_forms
 
 _UNSPACED = (
     ("\u3040", "\u30ff"), ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uac00", "\ud7af"), ("\uf900", "\ufaff"),
@@ -34,13 +36,15 @@ def tokens(text: str) -> list[str]:
     """Return the words of a text in their order, repeated as they are in it.
 
     English words are stemmed, and the commonest are left out. A run of Chinese gives each pair of neighbouring
-    characters: without a dictionary, and so also for names and terms that no dictionary has.
+    characters: without a dictionary, and so also for names and terms that no dictionary has. It gives each character
+    as well, since 货款 and 催款 share what they are about.
     """
     found: list[str] = []
     for run, unspaced in _runs(plain(text)):
         if unspaced:
             for part in _PARTICLES.split(run):
-                found += [part] if len(part) == 1 else [part[at : at + 2] for at in range(len(part) - 1)]
+                found += [part[at : at + 2] for at in range(len(part) - 1)]
+                found += part
         elif run not in _COMMON:
             found.append(stem(run))
     return found
@@ -79,10 +83,20 @@ def _is_unspaced(character: str) -> bool:
     return character > "\u303f" and any(first <= character <= last for first, last in _UNSPACED)
 
 
+def is_character(token: str) -> bool:
+    """Whether a token is a single character of a run, which says less than a pair."""
+    return len(token) == 1 and _is_unspaced(token)
+
+
 @lru_cache(16_384)
 def stem(word: str) -> str:
-    """Return an English word without its endings: cancel for cancelled and cancellations."""
-    return str(_stemmer().stemWord(word))
+    """Return an English word without its endings: cancel for cancelled and cancellations, pay for paid."""
+    return str(_stemmer().stemWord(_base_forms().get(word, word)))
+
+
+@cache
+def _base_forms() -> Mapping[str, str]:
+    return base_forms()
 
 
 @cache

@@ -43,6 +43,13 @@ def test_a_field_counts_as_much_as_its_weight() -> None:
     assert total(index, "storm", "a") > total(index, "storm", "b")
 
 
+def test_a_shared_character_finds_and_a_shared_pair_finds_better() -> None:
+    found = filled(dunning="催款", billing="开票", payment="收货款")
+
+    assert found.scores("货款", ("dunning", "billing", "payment")).keys() == {"dunning", "payment"}
+    assert total(found, "货款", "payment") > 3 * total(found, "货款", "dunning") > 0
+
+
 def test_only_documents_that_are_asked_for_are_scored() -> None:
     assert set(filled(a="storm", b="storm").scores("storm", ("b",))) == {"b"}
 
