@@ -96,7 +96,8 @@ class _Tree:
     async def _unit(self, view: OrderView, step: Step, unit: Unit) -> StepNode:
         result, (output, damaged) = unit.result, await self._output(unit)
         shown = [*(unit.react.results if unit.react else ()), *([result] if result else [])]
-        below = [unit.child.order_id] if unit.child and unit.child.order_id in self._orders else []
+        given = [holder.child.order_id for holder in unit.holders if holder.child is not None]
+        below = [order_id for order_id in given if order_id in self._orders]
         orders = [node for order_id in below if (node := await self.order(order_id)) is not None]
         return StepNode(
             id=step.id,
