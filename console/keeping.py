@@ -24,6 +24,7 @@ from runtime.errors import LedgerError, NotFound, SiliconError
 from runtime.executor.presence import servers
 from runtime.keeping import pruned_events
 from runtime.ledger import address, embedded_file, status, upgrade
+from runtime.model.naming import names_in
 from runtime.model.profiles import Profiles
 
 
@@ -91,11 +92,11 @@ class Keeping:
         return list(corrections_of(counts, self._resources.settings.doctor, organisation=name))
 
     async def _models(self, organisation: Organisation | None) -> Sequence[Examined]:
-        """Ask the models; what is found out for an organisation is kept for its work where there is a ledger."""
+        """Ask the models; what is found out for an organisation is kept for its work."""
         settings, named, profiles = self._resources.settings, {}, None
         if organisation is not None:
             named = dict(organisation.models)
-            if (await self._database()).health is Health.GOOD and await self._has_ledger():
+            if names_in(settings.model, named) and (await self._database()).health is Health.GOOD:
                 store = await self._resources.store()
                 profiles = Profiles(store.ledger, organisation.name, settings.model.base_url)
         return await models_of(settings, named, profiles)
