@@ -37,6 +37,7 @@ class SkillChoices:
         return SkillChooser(
             organisation.skills,
             {name: node.skills for name, node in organisation.employees.items()},
+            rules=organisation.show,
             embedder=self._meanings.of(organisation.name, names).embedder,
             settings=self._settings,
         )

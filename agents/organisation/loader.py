@@ -23,6 +23,7 @@ from agents.organisation.files import ArchiveFiles, Files, FolderFiles, text_of_
 from agents.organisation.model import EmployeeNode, Organisation, Skill
 from agents.organisation.org_file import ApprovalEntry, EmployeeEntry, OrgFile
 from agents.organisation.reader import read_org_file, read_organisation, read_rule_files
+from agents.skills.reach import Reach, ShowRule
 from contracts import Name
 from governance.access import People, Person
 from governance.approvals.rule import ApprovalRule
@@ -224,7 +225,7 @@ def _organisation(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> Or
         time_zone=org.time_zone,
         language=org.language,
         title=org.title,
-        skills={name: skill for name in draft.skills if (skill := _skill(draft, name)) is not None},
+        skills={name: skill for name in draft.skills if (skill := _skill(draft, org, name)) is not None},
         connections={name: read.value for name, read in draft.connections.items()},
         metrics={name: read.value for name, read in draft.metrics.items()},
         sensors={name: read.value for name, read in draft.sensors.items()},
@@ -236,6 +237,7 @@ def _organisation(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> Or
         prices={name: entry.price() for name, entry in org.model.prices.items()},
         views=_views(draft),
         blackboard={key: KeyRule(entry.merge, entry.type) for key, entry in org.blackboard.items()},
+        show=tuple(ShowRule(entry.skills, entry.when) for entry in org.show),
         specs=dict(draft.specs),
     )
     if local is None:
@@ -280,7 +282,7 @@ def _rule(name: str, entry: ApprovalEntry, approvals: ApprovalSettings) -> Appro
     )
 
 
-def _skill(draft: Draft, name: str) -> Skill | None:
+def _skill(draft: Draft, org: OrgFile, name: str) -> Skill | None:
     files = draft.skills[name]
     if files.header is None or files.plan is None:
         return None
@@ -295,7 +297,7 @@ def _skill(draft: Draft, name: str) -> Skill | None:
         when_not_to_use=header.metadata.when_not_to_use,
         words=header.metadata.words,
         tier=header.metadata.tier,
-        reach=header.metadata.reach,
+        reach=Reach.LONG_TAIL if name in org.long_tail else header.metadata.reach,
         show_when=header.metadata.show_when,
         options=options.value if options else None,
         body=files.body,

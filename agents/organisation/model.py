@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from agents.cognition.advise.options import OptionsFile
 from agents.cognition.sense.definition import SensorDefinition
 from agents.employee.ports import Isolation
-from agents.skills.reach import Reach
+from agents.skills.reach import Reach, ShowRule
 from contracts import Budget, CapabilityName, MetricDefinition, Name, PlanDefinition, Text, Tier, Workspace
 from governance.access import People
 from governance.approvals.rule import ApprovalRule
@@ -100,6 +100,8 @@ class Organisation:
     """File that a connection names under `known` → its text, as it stood when the organisation was read."""
     blackboard: Mapping[str, KeyRule] = field(default_factory=dict)
     """Keys of the blackboard with a rule."""
+    show: tuple[ShowRule, ...] = ()
+    """Rules by which models are shown skills, beside those of the skills themselves."""
     specs: Mapping[str, CapabilitySpec] = field(default_factory=dict)
     """Declarations of everything its employees can do."""
 

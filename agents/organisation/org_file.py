@@ -222,6 +222,17 @@ def _board(value: object) -> object:
     return {key: {"merge": rule} if isinstance(rule, str) else rule for key, rule in value.items()}
 
 
+class ShowEntry(Declared):
+    """Skills that models are shown where a condition holds; what other programs wrote cannot say so by itself."""
+
+    skills: Annotated[tuple[Name, ...], _Several] = Field(min_length=1)
+    """Which they are."""
+    when: str = Field(min_length=1)
+    """Condition over `goal` and `employee`."""
+    long_tail: bool = False
+    """Whether they are of the long tail, as if their SKILL.md said so: shown by rules and their `words` alone."""
+
+
 class OrgFile(Declared):
     """The whole file."""
 
@@ -247,8 +258,15 @@ class OrgFile(Declared):
     """Keys of the blackboard that several write; any other key is replaced by each write."""
     packs: dict[Name, Annotated[tuple[CapabilityName, ...] | None, _Several]] = Field(default={})
     """Named sets of capabilities and of other packs; `can` and `tools` may name one in the place of its members."""
+    show: tuple[ShowEntry, ...] = ()
+    """Rules by which models are shown skills, beside those of the skills themselves."""
     head: EmployeeEntry
     """The employee at the top."""
+
+    @property
+    def long_tail(self) -> frozenset[Name]:
+        """Skills that are of the long tail by a rule."""
+        return frozenset(name for entry in self.show if entry.long_tail for name in entry.skills)
 
     @field_validator("time_zone")
     @classmethod

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from agents.skills.reach import ShowRule
 from agents.skills.routing import Routable, Shown, SkillRouter, Why
 from contracts import Name
 from runtime.engine.ports import SkillsShown
@@ -30,6 +31,7 @@ class SkillChooser:
         skills: Mapping[Name, Routable],
         owned: Mapping[Name, Sequence[Name]],
         *,
+        rules: Sequence[ShowRule] = (),
         embedder: Embedder | None = None,
         settings: SkillSettings | None = None,
     ) -> None:
@@ -38,12 +40,13 @@ class SkillChooser:
         Args:
             skills: all of the organisation.
             owned: employee → its skills.
+            rules: those of the organisation by which skills are shown.
             embedder: without one, words alone say what fits.
             settings: how many are shown; absent means the defaults.
         """
         self._skills = skills
         self._owned = owned
-        self._router = partial(SkillRouter, embedder=embedder, settings=settings)
+        self._router = partial(SkillRouter, rules=rules, embedder=embedder, settings=settings)
         self._routers: dict[tuple[Name, tuple[Name, ...]], SkillRouter] = {}
         self._answers: dict[tuple[Name, str, tuple[Name, ...]], SkillsShown] = {}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from agents.skills.reach import RULE_VARIABLES, Reach
+from agents.skills.reach import RULE_VARIABLES, Reach, ShowRule
 from contracts import Name, PlanDefinition
 from runtime.expressions import ExpressionFailed, compile_condition
 from runtime.search import Document, Embedder, EmbedderUnavailable, Hit, SearchIndex
@@ -60,7 +60,7 @@ class Why(StrEnum):
     FITS = "fits"
     """It is among those that fit the goal best."""
     RULE = "rule"
-    """Its rule holds."""
+    """A rule holds: its own, or one of the organisation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,7 @@ class SkillRouter:
         employee: Name,
         skills: Iterable[Routable],
         *,
+        rules: Sequence[ShowRule] = (),
         embedder: Embedder | None = None,
         settings: SkillSettings | None = None,
     ) -> None:
@@ -103,12 +104,14 @@ class SkillRouter:
         Args:
             employee: whose skills they are; rules may name it.
             skills: all of its skills, in the order in which it has them.
+            rules: those of the organisation; skills that are not among the employee's are not shown by them.
             embedder: without one, words alone say what fits.
             settings: how many are shown; absent means the defaults.
         """
         self._employee = employee
         self._skills = {skill.name: skill for skill in skills}
         self._settings = settings or SkillSettings()
+        self._rules = [rule for rule in rules if not self._skills.keys().isdisjoint(rule.skills)]
         self._extended = [skill for skill in self._skills.values() if skill.reach is Reach.EXTENDED]
         self._index = SearchIndex(_WEIGHTS, embedder=embedder)
         self._index.put(*(_document(skill) for skill in self._extended))
@@ -126,7 +129,7 @@ class SkillRouter:
         else:
             hits, without_meaning = await self._hits(goal)
             shown += [ShownSkill(self._skills[hit.document.id], Why.FITS, hit=hit) for hit in hits]
-        shown += self._called_for(plain(goal))
+        shown += self._called_for(plain(goal), {each.skill.name for each in shown})
         names = {each.skill.name for each in shown}
         left_out = tuple(name for name in self._skills if name not in names)
         return Shown(tuple(shown), left_out, without_meaning)
@@ -139,21 +142,33 @@ class SkillRouter:
         except EmbedderUnavailable as error:
             return await self._index.search(goal, top=top, by_words=True), error.message
 
-    def _called_for(self, goal: str) -> list[ShownSkill]:
-        rare = [skill for skill in self._skills.values() if skill.reach is Reach.LONG_TAIL]
-        held = ((skill, self._rule_that_holds(skill, goal)) for skill in rare)
-        return [ShownSkill(skill, Why.RULE, rule=rule) for skill, rule in held if rule]
+    def _called_for(self, goal: str, there: Container[Name]) -> list[ShownSkill]:
+        """Return the skills that a rule calls for beside those that are shown already."""
+        holding = [rule for rule in self._rules if self._holds(rule.when, goal, rule.skills)]
+        found = []
+        for skill in self._skills.values():
+            if skill.name in there:
+                continue
+            by = self._own_rule(skill, goal) or next((rule.when for rule in holding if skill.name in rule.skills), "")
+            if by:
+                found.append(ShownSkill(skill, Why.RULE, rule=by))
+        return found
 
-    def _rule_that_holds(self, skill: Routable, goal: str) -> str:
-        """Return the rule by which the skill is shown; empty where none holds."""
+    def _own_rule(self, skill: Routable, goal: str) -> str:
+        """Return the rule of a skill of the long tail by which it is shown; empty where none holds."""
+        if skill.reach is not Reach.LONG_TAIL:
+            return ""
         if not skill.show_when:
             return ", ".join(phrases_in(skill.words, goal))
+        return skill.show_when if self._holds(skill.show_when, goal, (skill.name,)) else ""
+
+    def _holds(self, condition: str, goal: str, skills: Sequence[Name]) -> bool:
         try:
-            condition = compile_condition(skill.show_when, RULE_VARIABLES)
-            return skill.show_when if condition.holds({"goal": goal, "employee": self._employee}) else ""
-        except ExpressionFailed as failed:  # a pattern that only fails when it is used; the skill stays out
-            _log.warning("rule of a skill could not be worked out", extra={"skill": skill.name, "why": failed.message})
-            return ""
+            return compile_condition(condition, RULE_VARIABLES).holds({"goal": goal, "employee": self._employee})
+        except ExpressionFailed as failed:  # a pattern that only fails when it is used; nothing is shown by it
+            facts = {"skills": list(skills), "why": failed.message}
+            _log.warning("a rule by which skills are shown could not be worked out", extra=facts)
+            return False
 
 
 def _document(skill: Routable) -> Document:

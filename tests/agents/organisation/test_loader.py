@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from agents.organisation import FileRefused, Organisation, bundle, check, load, load_bundle
+from agents.skills import Reach, ShowRule
 from contracts import Effect, StepMode, Tier, Workspace
 from runtime.capabilities.port import CapabilitySpec
 from runtime.errors import NotFound, OrganisationFaulty
@@ -222,3 +223,29 @@ def test_more_core_skills_than_a_prompt_should_hold_are_told(organisation: Path,
 
     assert "has 11 core skills" in fault.what
     assert "10 are the limit" in fault.what
+
+
+def test_rules_of_the_organisation_make_skills_of_the_long_tail(organisation: Path, builtin: Specs) -> None:
+    org, when = organisation / "org.yaml", "goal.contains('how many')"
+    show = f'show:\n  - {{skills: count-flights, when: "{when}", long_tail: true}}\nhead:\n'
+    org.write_text(org.read_text().replace("head:\n", show, 1))
+
+    found = load(organisation, builtin=builtin, environ={})
+
+    assert found.show == (ShowRule(("count-flights",), when),)
+    assert found.skills["count-flights"].reach is Reach.LONG_TAIL
+    assert found.skills["explain-cancellations"].reach is Reach.EXTENDED
+
+
+def test_a_rule_of_the_organisation_is_enough_for_a_skill_that_nothing_else_shows(
+    organisation: Path, builtin: Specs
+) -> None:
+    skill, org = organisation / "skills" / "explain-cancellations" / "SKILL.md", organisation / "org.yaml"
+    skill.write_text(
+        skill.read_text().replace("  words: cancelled flights, cancellation, storm, 取消", "  reach: long-tail")
+    )
+    assert not check(organisation, builtin=builtin, environ={}).ok
+
+    show = "show:\n  - {skills: explain-cancellations, when: \"employee == 'desk'\"}\nhead:\n"
+    org.write_text(org.read_text().replace("head:\n", show, 1))
+    assert check(organisation, builtin=builtin, environ={}).text() == "No faults."

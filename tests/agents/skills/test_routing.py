@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agents.organisation import Skill
-from agents.skills import Reach, SkillRouter, Why
+from agents.skills import Reach, ShowRule, SkillRouter, Why
 from contracts import PlanDefinition, Step
 from runtime.settings.groups import SkillSettings
 from tests.fakes.embedder import FakeEmbedder
@@ -79,6 +79,31 @@ async def test_the_long_tail_is_shown_when_one_of_its_words_stands_in_the_goal(g
 )
 async def test_a_rule_decides_over_goal_and_employee(employee: str, goal: str, shown: bool) -> None:
     assert ("audit" in await why(goal, employee)) is shown
+
+
+@pytest.mark.parametrize("goal", ["Check the VAT of March", "核对三月增值税"])
+async def test_a_rule_of_the_organisation_shows_skills_whatever_their_files_say(goal: str) -> None:
+    rule = ShowRule(("remind", "audit", "ask-people", "elsewhere"), "goal.contains('vat') || goal.contains('增值税')")
+    shown = await SkillRouter("clerk", ALL, rules=[rule], settings=FEW).show(goal)
+    found = {each.skill.name: (each.why, each.rule) for each in shown.skills}
+
+    assert found["remind"] == found["audit"] == (Why.RULE, rule.when)
+    assert found["ask-people"] == (Why.CORE, "")
+    assert "elsewhere" not in found
+
+
+async def test_a_rule_of_the_organisation_that_does_not_hold_shows_nothing() -> None:
+    rule = ShowRule(("audit",), "employee == 'controller'")
+    shown = await SkillRouter("clerk", ALL, rules=[rule], settings=FEW).show("Paint the door")
+
+    assert [each.skill.name for each in shown.skills] == ["ask-people"]
+
+
+async def test_what_fits_and_is_called_for_is_shown_once() -> None:
+    rule = ShowRule(("remind",), "goal.contains('invoices')")
+    shown = await SkillRouter("clerk", ALL, rules=[rule], settings=FEW).show("Remind of the overdue invoices")
+
+    assert [each.why for each in shown.skills if each.skill.name == "remind"] == [Why.FITS]
 
 
 async def test_a_rule_that_cannot_be_worked_out_shows_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
