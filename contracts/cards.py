@@ -107,14 +107,16 @@ class CardKind(StrEnum):
     """A step is about to change the world without an approval that covers it."""
     IN_DOUBT = "in_doubt"
     """Nobody knows whether an effect happened."""
+    ACCESS = "access"
+    """Who was called does not let us do it; somebody may grant it, or do it by hand."""
 
 
 class DecisionCard(Contract):
     """A multiple-choice question about something that matters."""
 
-    VERSION: ClassVar[str] = "1.2"
-    schema_version: str = Field(default="1.2", pattern=VERSION_PATTERN)
-    """1.1: an option may be without a confidence. 1.2: `gives`."""
+    VERSION: ClassVar[str] = "1.3"
+    schema_version: str = Field(default="1.3", pattern=VERSION_PATTERN)
+    """1.1: an option may be without a confidence. 1.2: `gives`. 1.3: the kind `access`."""
     card_id: CardId
     """Decisions name it."""
     kind: CardKind
@@ -138,8 +140,8 @@ class DecisionCard(Contract):
     facts: dict[str, Json] = {}
     """Numbers shown on the card, each `{value, source}`."""
     gives: dict[str, Json] = {}
-    """Of an effect in doubt: what it gives, field → type or JSON Schema, where whoever says that it happened may tell
-    that as well."""
+    """Of an effect in doubt, or of a call that is done by hand: what it gives, field → type or JSON Schema, where
+    whoever says that it was done may tell that as well."""
     policy: Name
     """The approval rule of the organisation that it falls under."""
     mode: ApprovalMode = ApprovalMode.STRICT

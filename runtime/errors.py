@@ -16,7 +16,8 @@ SiliconError
 ├── CapabilityFailed     a capability could not do its work; category says who can help
 │   ├── InvalidArguments   what was passed does not fit
 │   ├── NetworkFault       a connection failed or a service asked to wait
-│   ├── PermissionRefused  a policy or right forbids it
+│   ├── PermissionRefused  a policy, a list or a right of ours forbids it
+│   │   └── AccessDenied     the other side does not let us in                         (grant it there, or do it)
 │   ├── BusinessRefusal    the other side said no
 │   └── CapabilityTimeout  it took longer than its limit
 ├── NotStorable          a fact is too large or nested too deeply for the ledger     (hand on less)
@@ -158,6 +159,12 @@ class PermissionRefused(CapabilityFailed):
 
     code = "PERMISSION_REFUSED"
     category = ErrorCategory.PERMISSION
+
+
+class AccessDenied(PermissionRefused):
+    """Who was asked does not let us do it. A person can change that without changing anything that is pinned here."""
+
+    code = "ACCESS_DENIED"
 
 
 class BusinessRefusal(CapabilityFailed):

@@ -140,7 +140,7 @@ card-until = until { $deadline }
 card-none-of-these = none of these
 card-state = State
 card-impact = Impact
-card-tell-output = Who knows what it gave ({ $names }) adds --output FILE to happened: a JSON object that later steps read.
+card-tell-output = Who knows what it gave ({ $names }) adds --output FILE to { $option }: a JSON object that later steps read.
 card-told-output = what it gave: { $output }
 card-who = Decides
 card-quorum = Yes needed
@@ -172,7 +172,7 @@ option-undo-does = Taken back by
 approvals-none = Nothing waits for a decision.
 approvals-more-needed = The decision is written: { $given } of { $needed }. The card stays open until the others have said yes.
 decide-yes = Approve { $option }: { $title }
-decide-not-told = Only that it happened is recorded. Steps that read { $names } will fail; --output FILE tells them.
+decide-not-told = Only that it was done is recorded. Steps that read { $names } will fail; --output FILE tells them.
 decide-no = Deny: none of the options
 decide-does = This happens: { $action }
 decide-reversible = It can be taken back.
@@ -597,6 +597,30 @@ card-cancelled-stop-title = Nobody knows
 card-cancelled-stop-benefit = The cancellation ends, and it is on record that this is in doubt.
 card-cancelled-stop-risk = If it happened, it stands, and nothing takes it back.
 card-cancelled-stop-cost = None.
+
+## Cards about access that was refused
+
+card-access-question = { $capability } was refused access. What now?
+card-access-impact =
+    { $description }
+    The order: { $objective }
+    { $arguments ->
+        [none] Called by { $employee }, without arguments.
+       *[other] Called by { $employee } with { $arguments }
+    }
+    The other side said: { $why }
+card-access-again-title = Access is granted now: try again
+card-access-again-benefit = The work goes on with what { $capability } gives.
+card-access-again-risk = It is called once more, exactly so, with the rights that were granted.
+card-access-again-cost = What { $capability } costs with these values.
+card-access-done-title = It was done by hand
+card-access-done-benefit = The work goes on, and nothing is called.
+card-access-done-risk = What nobody tells of its result, later steps cannot read.
+card-access-done-cost = None.
+card-access-leave-title = Leave it
+card-access-leave-benefit = Nobody gets more rights.
+card-access-leave-risk = The step fails for want of access.
+card-access-leave-cost = None.
 
 ## Findings: what an excess is due to
 

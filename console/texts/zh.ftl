@@ -126,7 +126,7 @@ card-until = { $deadline } 之前
 card-none-of-these = 都不选
 card-state = 状态
 card-impact = 影响
-card-tell-output = 若知道它的结果（{ $names }），请在 happened 后加 --output FILE：一个 JSON 对象，供后续步骤读取。
+card-tell-output = 若知道它的结果（{ $names }），请在 { $option } 后加 --output FILE：一个 JSON 对象，供后续步骤读取。
 card-told-output = 它的结果：{ $output }
 card-who = 由谁决定
 card-quorum = 需要几人同意
@@ -158,7 +158,7 @@ option-undo-does = 撤销方式
 approvals-none = 没有等你决定的事项。
 approvals-more-needed = 决定已记录：{ $needed } 人中已有 { $given } 人。其他人同意之前，决策卡保持打开。
 decide-yes = 批准 { $option }：{ $title }
-decide-not-told = 只记录了它已发生。需要 { $names } 的步骤将会失败；可用 --output FILE 告知。
+decide-not-told = 只记录了它已完成。需要 { $names } 的步骤将会失败；可用 --output FILE 告知。
 decide-no = 拒绝：不选任何方案
 decide-does = 将会发生：{ $action }
 decide-reversible = 可以撤销。
@@ -471,6 +471,30 @@ card-cancelled-stop-title = 无人知道
 card-cancelled-stop-benefit = 取消就此结束，并记录此事不明。
 card-cancelled-stop-risk = 如果已经执行，其结果将保留，不会撤销。
 card-cancelled-stop-cost = 无。
+
+## 关于访问被拒绝
+
+card-access-question = { $capability } 的访问被拒绝。接下来怎么办？
+card-access-impact =
+    { $description }
+    任务单：{ $objective }
+    { $arguments ->
+        [none] 由 { $employee } 调用，没有参数。
+       *[other] 由 { $employee } 调用，参数：{ $arguments }
+    }
+    对方答复：{ $why }
+card-access-again-title = 已获授权：再试一次
+card-access-again-benefit = 工作凭 { $capability } 的结果继续。
+card-access-again-risk = 它会凭所授权限，按原样再调用一次。
+card-access-again-cost = { $capability } 按这些参数产生的费用。
+card-access-done-title = 已手工完成
+card-access-done-benefit = 工作继续，不再调用任何功能。
+card-access-done-risk = 没有说明的结果，后续步骤无法读取。
+card-access-done-cost = 无。
+card-access-leave-title = 放弃
+card-access-leave-benefit = 没有人获得更多权限。
+card-access-leave-risk = 该步骤因无权访问而失败。
+card-access-leave-cost = 无。
 
 ## 结论：超出部分的原因
 

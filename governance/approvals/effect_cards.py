@@ -22,20 +22,20 @@ HAPPENED, AGAIN, NOT_HAPPENED, STOP = "happened", "again", "not_happened", "stop
 _LONGEST = 400
 """Characters of the arguments in a text; the action on the card has all of them."""
 
-_Words = Callable[[str], Text]
+Words = Callable[[str], Text]
 """Gives a text of the catalogue in every language: who decides need not read the language of whoever asked."""
 
-_TEXTS = {CardKind.EFFECT: "card-effect", CardKind.IN_DOUBT: "card-doubt"}
+_TEXTS = {CardKind.EFFECT: "card-effect", CardKind.IN_DOUBT: "card-doubt", CardKind.ACCESS: "card-access"}
 
 
 def effect_card(request: EffectRequest, rule: ApprovalRule, say_in: SayIn, now: datetime) -> DecisionCard:
     """Return the question whether this effect may happen: yes, exactly so, or not at all."""
-    say = _words(request, say_in)
+    say = words_of(request, say_in)
     options = (
-        _option(say, "card-effect-do", DO, request, acts=True),
-        _option(say, "card-effect-nothing", NOTHING, request),
+        offer(say, "card-effect-do", DO, request, acts=True),
+        offer(say, "card-effect-nothing", NOTHING, request),
     )
-    return _card(CardKind.EFFECT, options, request, rule, say=say, now=now)
+    return gate_card(CardKind.EFFECT, options, request, rule, say=say, now=now)
 
 
 def doubt_card(request: EffectRequest, rule: ApprovalRule, say_in: SayIn, now: datetime) -> DecisionCard:
@@ -44,21 +44,21 @@ def doubt_card(request: EffectRequest, rule: ApprovalRule, say_in: SayIn, now: d
     Of cancelled work it is only asked what is to be taken back: nothing is done again. Of other work, who says that it
     happened may also tell what it gave, which later steps may read.
     """
-    say = _words(request, say_in)
+    say = words_of(request, say_in)
     options = (
         (
-            _option(say, "card-cancelled-happened", HAPPENED, request),
-            _option(say, "card-cancelled-not", NOT_HAPPENED, request),
-            _option(say, "card-cancelled-stop", STOP, request),
+            offer(say, "card-cancelled-happened", HAPPENED, request),
+            offer(say, "card-cancelled-not", NOT_HAPPENED, request),
+            offer(say, "card-cancelled-stop", STOP, request),
         )
         if request.cancelled
         else (
-            _option(say, "card-doubt-happened", HAPPENED, request),
-            _option(say, "card-doubt-again", AGAIN, request, acts=True),
-            _option(say, "card-doubt-stop", STOP, request),
+            offer(say, "card-doubt-happened", HAPPENED, request),
+            offer(say, "card-doubt-again", AGAIN, request, acts=True),
+            offer(say, "card-doubt-stop", STOP, request),
         )
     )
-    card = _card(CardKind.IN_DOUBT, options, request, rule, say=say, now=now)
+    card = gate_card(CardKind.IN_DOUBT, options, request, rule, say=say, now=now)
     gives = {} if request.cancelled else {**request.spec.gives, **request.gives}
     return card.model_copy(update={"gives": gives})
 
@@ -68,15 +68,16 @@ def offers_to_act(card: DecisionCard) -> bool:
     return any(option.actions for option in card.options)
 
 
-def _card(
+def gate_card(
     kind: CardKind,
     options: tuple[Option, ...],
     request: EffectRequest,
     rule: ApprovalRule,
     *,
-    say: _Words,
+    say: Words,
     now: datetime,
 ) -> DecisionCard:
+    """Return a card about a call that somebody of the order's execution wants made."""
     order, text = request.order, "card-cancelled" if request.cancelled else _TEXTS[kind]
     return DecisionCard(
         card_id=CardId.new(),
@@ -99,7 +100,8 @@ def _card(
     )
 
 
-def _option(say: _Words, text: str, id_: str, request: EffectRequest, *, acts: bool = False) -> Option:
+def offer(say: Words, text: str, id_: str, request: EffectRequest, *, acts: bool = False) -> Option:
+    """Return an option in the words of the catalogue, with the call itself where it acts."""
     action = action_of(request.spec, request.order.employee, request.arguments)
     return Option(
         id=id_,
@@ -113,11 +115,14 @@ def _option(say: _Words, text: str, id_: str, request: EffectRequest, *, acts: b
 
 
 def _can_be_taken_back(request: EffectRequest) -> bool:
+    if request.spec.effect in (Effect.READ, Effect.IDEMPOTENT):
+        return True
     return request.way_back is not None and request.spec.effect is not Effect.IRREVERSIBLE
 
 
-def _words(request: EffectRequest, say_in: SayIn) -> _Words:
-    facts = _facts(request)
+def words_of(request: EffectRequest, say_in: SayIn, **more: object) -> Words:
+    """Return what says a text of the catalogue about the request in every language."""
+    facts = {**_facts(request), **more}
     return lambda key: {language: say_in(language)(key, **facts) for language in LANGUAGES}
 
 
@@ -126,15 +131,15 @@ def _facts(request: EffectRequest) -> dict[str, object]:
     return {
         "employee": order.employee,
         "capability": spec.name,
-        "description": _one_line(spec.description) or spec.name,
+        "description": one_line(spec.description) or spec.name,
         "effect": spec.effect.value,
         "way_back": request.way_back or "none",
-        "objective": _one_line(order.objective),
+        "objective": one_line(order.objective),
         "arguments": _told(request.arguments) or "none",
     }
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """Return words from outside on one line: only the catalogue begins lines of an impact."""
     return " ".join(text.split())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from contracts import CardId, CardKind, Outcome
+from governance.approvals.access import AccessCards
 from governance.approvals.card import CardView, Use
 from governance.approvals.effect_cards import (
     AGAIN,
@@ -15,6 +16,7 @@ from governance.approvals.effect_cards import (
     effect_card,
     offers_to_act,
 )
+from governance.approvals.ended import turned_down
 from governance.approvals.gateway import ApprovalGateway
 from governance.approvals.matching import belongs_to, use_for
 from governance.approvals.rule import DEFAULT_RULE, ApprovalRule, rule_for
@@ -24,6 +26,9 @@ from runtime.capabilities.port import Allowed, EffectRequest, Refused, Told, Wai
 from runtime.clock import Clock
 from runtime.errors import EffectInDoubt, NotFound, PermissionRefused
 from runtime.ledger.port import Append
+
+_NO_APPROVAL = (CardKind.IN_DOUBT, CardKind.ACCESS)
+"""Kinds of cards that say nothing on whether an effect may happen."""
 
 
 class ApprovalGate:
@@ -48,6 +53,7 @@ class ApprovalGate:
         self._rules = rules
         self._say_in = say_in
         self._clock = clock
+        self._access = AccessCards(gateway, rules, say_in=say_in, clock=clock)
 
     async def authorise(self, request: EffectRequest) -> Allowed | Waiting | Refused:
         """Say whether the effect may happen now, exactly as it is in the request.
@@ -108,6 +114,10 @@ class ApprovalGate:
         card = doubt_card(request, rule, self._say_in, self._clock.now())
         return Waiting((card.card_id,), (*withdrawn, self._gateway.card_append(card)))
 
+    async def access(self, request: EffectRequest, why: str) -> Allowed | Waiting | Told | Refused | None:
+        """Put a call to people to which the other side did not let us in; see the port."""
+        return await self._access.decided(request, why)
+
     async def _cards(self, request: EffectRequest) -> list[CardView]:
         """Return the cards that may answer for the request: its authority, then those it raised, newest first."""
         authority = () if request.order.authority is None else (request.order.authority,)
@@ -115,7 +125,7 @@ class ApprovalGate:
         return [
             view
             for view in found
-            if view is not None and view.card.kind is not CardKind.IN_DOUBT and belongs_to(view.card, request.order)
+            if view is not None and view.card.kind not in _NO_APPROVAL and belongs_to(view.card, request.order)
         ]
 
     def _answer(self, view: CardView, request: EffectRequest, rule: ApprovalRule) -> Allowed | Waiting | Refused | None:
@@ -124,7 +134,7 @@ class ApprovalGate:
         if view.is_open:
             return Waiting((card_id,))
         if view.outcome is not Outcome.APPROVED:
-            return _turned_down(view)
+            return turned_down(view)
         use = use_for(view, request)
         if use is not None and self._gateway.fulfils(view, rule):
             appends = () if use in view.used_by else (self._gateway.use_append(view, use),)
@@ -148,17 +158,6 @@ def _told_of(view: CardView) -> Told | None:
         return None
     told = [each for each in view.decisions if each.option == HAPPENED and each.output is not None]
     return Told(told[0].output, told[0].by, view.card.card_id) if told and told[0].output is not None else None
-
-
-def _turned_down(view: CardView) -> Refused:
-    card_id = view.card.card_id
-    match view.outcome:
-        case Outcome.DENIED:
-            said = view.decisions[-1].reason
-            return Refused("DENIED", f"{view.decided_by} said no on {card_id}{f': {said}' if said else '.'}")
-        case Outcome.EXPIRED:
-            return Refused("EXPIRED", f"Nobody decided {card_id} by {view.deadline:%Y-%m-%d %H:%M} UTC; it expired.")
-    return Refused("WITHDRAWN", f"{card_id} was withdrawn: {view.reason}")
 
 
 def _no_rule(request: EffectRequest) -> Refused:

@@ -199,6 +199,13 @@ class ApprovalGateway:
             execution_id=card.execution_id,
         )
 
+    def can_be_decided(self, card: DecisionCard) -> bool:
+        """Whether enough people may decide the card as the organisation stands now, those it may pass to included."""
+        return any(
+            sum(self._people.may_decide(person, card, who) is None for person in self._people) >= card.quorum
+            for who in (card.who, card.escalate_to)
+        )
+
     def check_right(self, view: CardView, person: Person) -> None:
         """Return when `person` may decide the card as it stands now.
 

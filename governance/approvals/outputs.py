@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from contracts import Json
+from governance.approvals.access_cards import DONE
 from governance.approvals.card import CardView
 from governance.approvals.effect_cards import HAPPENED
 from runtime.errors import InvalidArguments
@@ -18,10 +19,10 @@ def require_output(view: CardView, option: str | None, output: Mapping[str, Json
         InvalidArguments: the card asks for none with that option, it does not fit, or somebody told another one.
     """
     card_id = view.card.card_id
-    if not view.card.gives or option != HAPPENED:
+    if not view.card.gives or option not in (HAPPENED, DONE):
         raise InvalidArguments(
-            f"{card_id} takes no output with {option or 'a no'}: it is told only of an effect in doubt that happened "
-            "and gives something. Leave it out.",
+            f"{card_id} takes no output with {option or 'a no'}: it is told only of what happened, or was done by "
+            "hand, and gives something. Leave it out.",
             card=card_id, option=option,
         )  # fmt: skip
     fault = fault_of(dict(output), json_schema_of(view.card.gives))

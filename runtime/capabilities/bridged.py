@@ -35,6 +35,7 @@ from runtime.capabilities.connections import BridgeConnection
 from runtime.capabilities.placing import BRIDGED
 from runtime.capabilities.port import (
     Allowed,
+    AsksForAccess,
     CallContext,
     CallResult,
     CapabilitySpec,
@@ -307,6 +308,10 @@ class BridgedGate:
         if request.spec.kind == BRIDGED and self._calls is not None:
             await self._calls.leave_over(request.order.order_id, request.key)
         return await self._gate.in_doubt(request)
+
+    async def access(self, request: EffectRequest, why: str) -> Allowed | Waiting | Told | Refused | None:
+        """Put a call to people to which the other side did not let us in; see the port."""
+        return await self._gate.access(request, why) if isinstance(self._gate, AsksForAccess) else None
 
 
 def bridged_capabilities(

@@ -8,7 +8,14 @@ from email.utils import parsedate_to_datetime
 
 from contracts import Json
 from runtime.canonical import clean
-from runtime.errors import BusinessRefusal, CapabilityFailed, InvalidArguments, NetworkFault, PermissionRefused
+from runtime.errors import (
+    AccessDenied,
+    BusinessRefusal,
+    CapabilityFailed,
+    InvalidArguments,
+    NetworkFault,
+    PermissionRefused,
+)
 
 _SHOWN = 300
 _NO = frozenset({400, 401, 402, 403, 404, 405, 409, 410, 412, 413, 415, 422, 423, 428, 429, 451})
@@ -51,7 +58,7 @@ def fault_of(call: str, status: int, retry_after: str | None, body: bytes) -> Ca
             asked: dict[str, Json] = {} if wait_s is None else {"retry_after_s": wait_s}
             return NetworkFault(f"{call} is busy ({status}).{when} It said: {said}", **facts, **asked)
         case 401 | 403:
-            return PermissionRefused(
+            return AccessDenied(
                 f"{call} refused access ({status}): {said}. Look at the connection's headers and secrets.", **facts
             )
         case 400 | 422:

@@ -355,7 +355,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A doubtful effect happened, and a person told what it gave."""
+    """A doubtful effect happened, or a call was done by hand; what it gave as a person told it; empty, untold."""
 
     output: Mapping[str, Json]
     by: str
@@ -369,6 +369,23 @@ class Refused:
     code: str
     """`POLICY_VIOLATED`, `DENIED`, `EXPIRED`, …"""
     reason: str
+
+
+@runtime_checkable
+class AsksForAccess(Protocol):
+    """A gate that puts a call to people to which the other side did not let us in."""
+
+    async def access(self, request: EffectRequest, why: str) -> Allowed | Waiting | Told | Refused | None:
+        """Say what people decided about the call: it may be tried again, it was done by hand, or it is left.
+
+        A card of `request.pending` answers; where there is none, or it was about another call that was done by hand,
+        Waiting raises one. None: nobody could decide, so that nobody is asked.
+
+        Args:
+            request: the call; it may be one that changes nothing.
+            why: what the other side said.
+        """
+        ...
 
 
 class Gate(Protocol):

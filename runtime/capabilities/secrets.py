@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from runtime.errors import PermissionRefused
+from runtime.errors import AccessDenied
 from runtime.telemetry.redaction import register
 
 SECRETS_FOLDER = Path("/run/secrets")
@@ -24,12 +24,12 @@ class Secrets:
         self._folder = folder
 
     def get(self, name: str) -> str:
-        """Return the secret; raise PermissionRefused, saying where it is looked for, when there is none."""
+        """Return the secret; raise AccessDenied, saying where it is looked for, when there is none."""
         value = self._environment.get(name)
         try:
             value = value or (self._folder / name).read_text(encoding="utf-8").strip()
         except OSError:
-            raise PermissionRefused(
+            raise AccessDenied(
                 f"The secret {name} is not set. Put it into the environment variable {name} or the file "
                 f"{self._folder / name}.",
                 secret=name,

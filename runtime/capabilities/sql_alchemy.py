@@ -29,7 +29,7 @@ from runtime.capabilities.sql_table import (
     take_parameters,
     to_table,
 )  # fmt: skip
-from runtime.errors import CapabilityFailed, InvalidArguments, NetworkFault, PermissionRefused
+from runtime.errors import AccessDenied, CapabilityFailed, InvalidArguments, NetworkFault, PermissionRefused
 
 _NOISE = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"", re.DOTALL)
 _READS = re.compile(r"^\s*(select|with|values)\b", re.IGNORECASE)
@@ -41,6 +41,10 @@ _MYSQL_CLIENT = 2_000
 """Error numbers from here on are the client's: no connection, or a lost one."""
 _MYSQL_REFUSALS = (1040, 1044, 1045, 1049, 1129, 1130, 1203)
 """Too many connections, wrong account, no such database, host blocked."""
+_MYSQL_NO_RIGHT = (1142, 1143, 1227, 1370)
+"""A right of the account is missing: for a table, a column, an operation, a routine."""
+_NO_RIGHT = "42501"
+"""The same in PostgreSQL."""
 _STOPPED = ("Query execution was interrupted", "canceling statement due to", "interrupted")
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
@@ -149,7 +153,21 @@ class UrlSource:
                 f"The database of connection {self._name} at {shown} cannot be reached: {why}.",
                 connection=self._name, happened="no",
             )  # fmt: skip
+        if _has_no_right(self._url, error):
+            return AccessDenied(
+                f"The account of connection {self._name} may not read that: {why}. Grant it on the server, or ask for "
+                "something else.",
+                connection=self._name, happened="no",
+            )  # fmt: skip
         return InvalidArguments(f"The query on connection {self._name} cannot run: {why}.", connection=self._name)
+
+
+def _has_no_right(url: URL, error: SQLAlchemyError) -> bool:
+    """Whether the server says that the account lacks a right (SQLSTATE 42501; MySQL's numbers of the same meaning)."""
+    raw: Any = getattr(error, "orig", None)
+    if url.get_backend_name() in ("mysql", "mariadb"):
+        return bool(raw is not None and raw.args and raw.args[0] in _MYSQL_NO_RIGHT)
+    return getattr(raw, "sqlstate", None) == _NO_RIGHT
 
 
 def _with_driver(url: URL) -> URL:

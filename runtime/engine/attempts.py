@@ -13,7 +13,8 @@ from runtime.engine.conflict import Conflicts
 from runtime.engine.context import Run, failed
 from runtime.engine.costs import lost, needed_for
 from runtime.engine.delegation import ChildEnded, delegate_step
-from runtime.engine.direct import call_capability
+from runtime.engine.denied import denied_at
+from runtime.engine.direct import call_capability, put_to_people
 from runtime.engine.finish import KEEP, Draft, finish, finish_held
 from runtime.engine.other_way import Way, form_of, next_way
 from runtime.engine.outcome import End, Outcome, Stop
@@ -27,6 +28,7 @@ from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
 from runtime.engine.withdraw import settle_calls
 from runtime.errors import (
+    AccessDenied,
     BudgetExceeded,
     CapabilityFailed,
     LedgerError,
@@ -143,6 +145,13 @@ async def _after_failure(run: Run, step: Step, unit: Unit, scope: Scope, error: 
     if isinstance(error, Judged) and step.mode is StepMode.DIRECT:
         more["given_sha256"], blob = run.journal.blob_of(error.given)
         blobs.append(blob)
+    if isinstance(error, AccessDenied) and decision.next is Next.GIVE_UP and not in_doubt and not run.stopping:
+        form = form_of(step, unit)
+        async with run.flow.asking:
+            pause = await put_to_people(run, form, unit, scope, error)
+            if pause is not None:
+                noted = failed(step, unit.index, denied_at(problem, form.use), final=False, **more)
+                return await write_pause(run, step, unit, pause, noted)
     closes = decision.next is Next.GIVE_UP and run.branch == run.order.branch  # then nothing begins any more
     narrowed = [] if closes else run.slow_down(problem)
     if decision.next is Next.GIVE_UP:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from typing import cast
 
-from contracts import Effect, Json, Step, Usage
+from contracts import Effect, Json, Step, StepMode, Usage
 from runtime.bindings import resolve
-from runtime.capabilities.port import CallContext, CallResult, EffectRequest, Waiting
+from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, EffectRequest, Waiting
 from runtime.engine.context import Run
 from runtime.engine.costs import reserve_costs, settled
+from runtime.engine.denied import after_denial, asked_about
 from runtime.engine.effects import CONFIRMED, call_effect
 from runtime.engine.finish import Draft
 from runtime.engine.origins import Origins
 from runtime.engine.pause import Pause
 from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
+from runtime.errors import AccessDenied
 
 
 async def call_capability(run: Run, step: Step, unit: Unit, scope: Scope) -> Draft | Pause:
@@ -39,17 +42,20 @@ async def call_capability(run: Run, step: Step, unit: Unit, scope: Scope) -> Dra
         pending=unit.waiting,
         previous_error=unit.problem.message if unit.problem else None,
     )
+    effect = stronger(spec.effect, step.effect)
+    changes_the_world = effect.needs_gate
+    request = request_of(run, step, unit, spec, arguments)
+    if unit.denied:
+        by_hand = await after_denial(run, step, unit, request)
+        if isinstance(by_hand, Pause):
+            return by_hand
+        if by_hand is not None:
+            return draft_of(by_hand, started_at=started_at, seconds=0.0, use=step.use, happened=changes_the_world)
     costs = await reserve_costs(run, step, unit, spec)
     answer: CallResult | Waiting | Pause
-    effect = stronger(spec.effect, step.effect)
     if effect is not Effect.READ:
         await run.journal.flush()
-    changes_the_world = effect.needs_gate
     if changes_the_world:
-        request = EffectRequest(
-            run.order, step.id, spec, arguments, context.key,
-            way_back=step.compensate.use if step.compensate else None, gives=step.gives,
-        )  # fmt: skip
         answer = await call_effect(run, step, unit, request, context)
     else:
         if spec.effect is not Effect.READ:
@@ -70,6 +76,25 @@ async def call_capability(run: Run, step: Step, unit: Unit, scope: Scope) -> Dra
     if costs:
         draft.usage = settled(answer, costs, Usage.of_step(seconds))
     return draft
+
+
+def request_of(run: Run, step: Step, unit: Unit, spec: CapabilitySpec, arguments: Mapping[str, Json]) -> EffectRequest:
+    """Return the call of a direct step, as the gate is asked about it."""
+    return EffectRequest(
+        run.order, step.id, spec, arguments, run.call_key(unit),
+        way_back=step.compensate.use if step.compensate else None, gives=step.gives,
+    )  # fmt: skip
+
+
+async def put_to_people(run: Run, step: Step, unit: Unit, scope: Scope, error: AccessDenied) -> Pause | None:
+    """Return that people are asked about the call of a direct step, None where nobody could decide.
+
+    Hold `run.flow.asking` until that is stored.
+    """
+    if step.mode is not StepMode.DIRECT or step.use is None:
+        return None
+    arguments = cast("dict[str, Json]", resolve(dict(step.arguments), scope.values))
+    return await asked_about(run, unit, request_of(run, step, unit, run.router.spec(step.use), arguments), error)
 
 
 def draft_of(answer: CallResult, *, started_at: datetime | None, seconds: float, use: str, happened: bool) -> Draft:

@@ -96,7 +96,9 @@ async def _call(
 
 
 async def _authorise(run: Run, step: Step, unit: Unit | Call, request: EffectRequest) -> Pause | None:
-    asked = replace(request, pending=cards_among(() if unit.doubts else unit.waiting))
+    raised = () if unit.doubts else unit.waiting
+    earlier = () if unit.approved is None else (unit.approved,)
+    asked = replace(request, pending=cards_among((*earlier, *raised)))
     answer = await run.interruptible(run.gate.authorise(asked), grace_s=0)  # a bridge may be long in asking
     match answer:
         case Waiting():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ class Flow:
     """Tasks of this run that go on side by side; what they write may share a commit. None of them: 0."""
     pace: Pace = field(default_factory=Pace)
     """How many steps of the plan may be in progress at once."""
+
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while people are asked about a call to which we were not let in, so that many such calls make one card."""
 
     @contextmanager
     def side_by_side(self, tasks: int) -> Iterator[None]:

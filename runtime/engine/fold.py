@@ -22,7 +22,7 @@ from runtime.engine.fold_below import HANDLERS as BELOW
 from runtime.engine.fold_below import count_below, counted
 from runtime.engine.happened import Data, Happened
 from runtime.engine.react.fold import HANDLERS as REACT
-from runtime.engine.react.fold import begin_anew, go_on
+from runtime.engine.react.fold import begin_anew, go_on, take_denied
 from runtime.engine.result import Result
 from runtime.engine.states import Move, UnitState, next_state
 from runtime.engine.view import Intent, OrderView, Recent, Unit, UnitKey
@@ -98,7 +98,7 @@ def _intended(view: OrderView, event: Happened, data: Data) -> None:
         data["key"], data["use"], data["arguments_sha256"], data["capability_sha256"], data.get("card"),
         instance=data.get("instance"),
     )  # fmt: skip
-    unit.waiting, unit.doubts = (), ()
+    unit.waiting, unit.doubts, unit.denied = (), (), ()
     if "reserved" in data:
         _reserved(view, event, data)
 
@@ -110,6 +110,7 @@ def _waiting(view: OrderView, event: Happened, data: Data) -> None:
         count_below(view, event, unit, data)
     if data.get("in_doubt"):
         unit.doubts = unit.waiting
+    take_denied(unit, data)
     if "held" in data:
         unit.held = Result.from_data(data["held"], event.time)
 
@@ -132,7 +133,7 @@ def _failed(view: OrderView, event: Happened, data: Data) -> None:
     final = bool(data.get("final"))
     unit = _unit(view, data, Move.GIVE_UP if final else Move.RETRY)
     unit.failures.append(Problem.read(data["problem"]))
-    unit.waiting, unit.held = (), None
+    unit.waiting, unit.held, unit.denied = (), None, ()
     unit.child = counted(unit.child, data) if final else None
     if final or "result" in data or "usage" in data or surely_not(unit.failures[-1].facts):
         unit.reserved.clear()  # settled, or nothing came of it; else the same call is made again under its key

@@ -24,15 +24,18 @@ class Pause:
     """What the order below spent so far, which is counted now: the rest of its grant is free while it waits."""
     in_doubt: bool = False
     """Whether people are asked if an effect happened."""
+    denied: bool = False
+    """Whether people are asked since the other side did not let us in."""
 
 
-async def write_pause(run: Run, step: Step, unit: Unit, pause: Pause) -> Outcome:
-    """Store that the step waits, and what it raised, in one append; nothing when that is stored already."""
+async def write_pause(run: Run, step: Step, unit: Unit, pause: Pause, *before: NewEvent) -> Outcome:
+    """Store that the step waits, what it raised and what led to it, in one append; nothing when that is stored."""
     told = unit.state is UnitState.WAITING and unit.waiting == tuple(pause.ids)
-    if not told or pause.appends or pause.usage is not None:
+    if before or not told or pause.appends or pause.usage is not None:
         data: dict[str, Any] = {"step": step.id, "index": unit.index, "ids": list(pause.ids)}
         data |= {"in_doubt": True} if pause.in_doubt else {}
+        data |= {"denied": True} if pause.denied else {}
         data |= {"usage": pause.usage.to_json()} if pause.usage is not None else {}
         event = NewEvent("step.waiting", data)
-        await run.journal.write(event, appends=pause.appends)
+        await run.journal.write(*before, event, appends=pause.appends)
     return Outcome(End.WAITING)

@@ -201,7 +201,7 @@ def test_what_an_effect_gave_is_read_from_a_file_and_without_one_it_is_said_what
     silicon("approvals", "decide", CARD, "happened", "--output", str(file))
     assert silicon.application.asked[1] == ("decide", ("happened", "", None, {"id": "W-7 ü"}))
     silicon("approvals", "decide", CARD, "happened")
-    assert "Only that it happened is recorded. Steps that read id will fail" in silicon.err
+    assert "Only that it was done is recorded. Steps that read id will fail" in silicon.err
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from console.cli.json_file import object_in
 from console.cli.options import As, AsJson, Language, command
 from console.cli.render.card import (
     DENY,
-    HAPPENED,
+    TOLD_WITH,
     answer_command,
     card_data,
     closed_card,
@@ -144,7 +144,7 @@ def _announce(session: Session, standing: CardStanding, chosen: Option | None, *
         output.note(Text(f"  {say('decide-no')}"))
         return
     output.note(Text(f"  {say('decide-yes', option=chosen.id, title=words(chosen.title, card_id, output))}"))
-    if chosen.id == HAPPENED and standing.card.gives and not told:
+    if chosen.id in TOLD_WITH and standing.card.gives and not told:
         output.note(Text(f"  {say('decide-not-told', names=', '.join(standing.card.gives))}"))
     for action in chosen.actions:
         output.note(Text(f"  {say('decide-does', action=action_line(action, card_id, output))}"))

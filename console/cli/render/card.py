@@ -20,8 +20,8 @@ from contracts import CardKind, DecisionCard, Json, Option, Outcome, Question
 
 DENY = "deny"
 """What is typed in the place of an option for a no to all of them."""
-HAPPENED = "happened"
-"""The option of a card about an effect in doubt that says so; what it gave can be told with it."""
+TOLD_WITH = ("happened", "done")
+"""The options that say an effect in doubt happened, or a call was done by hand: what it gave can be told with them."""
 
 
 def decide_command(standing: CardStanding, option: str) -> str:
@@ -62,7 +62,13 @@ def open_card(standing: CardStanding, output: Output) -> Iterator[RenderableType
     for option, title in choices:
         yield Text.assemble("  ", decide_command(standing, option), ("  # " + title, "dim"))
     if card.gives:
-        yield Text(f"  {output.say('card-tell-output', names=', '.join(card.gives))}", style="dim")
+        yield Text(
+            f"  {output.say('card-tell-output', names=', '.join(card.gives), option=_told_with(card))}", style="dim"
+        )
+
+
+def _told_with(card: DecisionCard) -> str:
+    return next((option.id for option in card.options if option.id in TOLD_WITH), TOLD_WITH[0])
 
 
 def closed_card(standing: CardStanding, output: Output) -> Iterator[RenderableType]:

@@ -16,6 +16,7 @@ from runtime.engine.conflict import Conflicts
 from runtime.engine.context import clean_data
 from runtime.engine.costs import lost, reserve_costs, settled
 from runtime.engine.delegation import ChildEnded
+from runtime.engine.denied import after_denial, asked_about
 from runtime.engine.direct import draft_of
 from runtime.engine.effects import call_effect
 from runtime.engine.finish import Draft, result_of, undo_if_told
@@ -35,7 +36,7 @@ from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk
 from runtime.engine.retry import backoff
 from runtime.engine.view import NOTHING
-from runtime.errors import BudgetExceeded, LedgerError, SiliconError, VersionConflict, surely_not
+from runtime.errors import AccessDenied, BudgetExceeded, LedgerError, SiliconError, VersionConflict, surely_not
 from runtime.ledger.port import NewEvent
 from runtime.texts import in_language
 
@@ -112,6 +113,9 @@ async def _make(talk: Talk, call: Call) -> Pause | SiliconError | None:
             return error
         if call.intent is not None and call.intent.open and not surely_not(error.facts):
             return error
+        pause = await _put_to_people(talk, call, error) if isinstance(error, AccessDenied) else None
+        if pause is not None:
+            return pause
         await _fail_or_wait(talk, call, error)
     return None
 
@@ -131,6 +135,14 @@ async def _attempt(talk: Talk, call: Call) -> Pause | None:
     origins = Origins(talk.box.origins_of(spec), talk.scope, talk.run.view, talk.run.order.employee)
     context = context_of(talk, call, origins)
     effect = talk.box.effect_of(spec).needs_gate
+    if call.denied:
+        by_hand = await after_denial(talk.run, talk.step, call, _request(talk, spec, arguments, context))
+        if isinstance(by_hand, Pause):
+            return by_hand
+        if by_hand is not None:
+            told = draft_of(by_hand, started_at=context.now, seconds=0.0, use=spec.name, happened=effect)
+            await finish_call(talk, call, told, sha256(clean(arguments)))
+            return None
     costs = await reserve_costs(talk.run, talk.step, talk.unit, spec, call=call.id)
     started = time.perf_counter()
     answer = await _made(talk, call, spec, arguments, context, effect=effect)
@@ -169,11 +181,7 @@ async def _made(
 ) -> CallResult | Waiting | Pause:
     run, step = talk.run, talk.step
     if effect:
-        request = EffectRequest(
-            run.order, step.id, spec, arguments, context.key,
-            way_back=step.compensate.use if step.compensate else None,
-        )  # fmt: skip
-        return await call_effect(run, step, call, request, context)
+        return await call_effect(run, step, call, _request(talk, spec, arguments, context), context)
     if spec.effect is not Effect.READ:
         await run.still_held()
     make = partial(run.router.call, spec.name, arguments, context, timeout_s=step.timeout_s)
@@ -181,6 +189,27 @@ async def _made(
         return await run.interruptible(make(), grace_s=0)
     flying = run.flights.fly(spec.name, arguments, context, make, timeout_s=step.timeout_s)
     return await run.interruptible(flying, grace_s=0)
+
+
+def _request(talk: Talk, spec: CapabilitySpec, arguments: dict[str, Json], context: CallContext) -> EffectRequest:
+    back = talk.step.compensate
+    return EffectRequest(
+        talk.run.order, talk.step.id, spec, arguments, context.key, way_back=back.use if back else None
+    )  # fmt: skip
+
+
+async def _put_to_people(talk: Talk, call: Call, error: AccessDenied) -> Pause | None:
+    """Let a call wait for people to which the other side did not let us in; None where nobody could decide."""
+    spec = talk.box.spec_for(call)
+    arguments = talk.box.arguments_for(spec, call)
+    origins = Origins(talk.box.origins_of(spec), talk.scope, talk.run.view, talk.run.order.employee)
+    async with talk.run.flow.asking:
+        request = _request(talk, spec, arguments, context_of(talk, call, origins))
+        pause = await asked_about(talk.run, call, request, error)
+        if pause is None:
+            return None
+        await fail_call(talk, call, error.problem(), final=False)
+        return await write_wait(talk, call, pause)
 
 
 async def _ask_person(talk: Talk, call: Call) -> Pause | None:
@@ -271,11 +300,13 @@ async def fail_call(
 async def write_wait(talk: Talk, call: Call, pause: Pause) -> Pause:
     """Store that a call waits, with what it raised; nothing when that is stored already."""
     if pause.appends or pause.usage is not None or call.waiting != tuple(pause.ids):
-        data = talk.of_call(call, ids=list(pause.ids), in_doubt=pause.in_doubt or None)
+        data = talk.of_call(
+            call, ids=list(pause.ids), in_doubt=pause.in_doubt or None, denied=pause.denied or None
+        )  # fmt: skip
         data |= {"usage": pause.usage.to_json()} if pause.usage is not None else {}
         await talk.run.journal.write(NewEvent("call.waiting", clean_data(data)), appends=pause.appends)
     end_part(talk, call)
-    return Pause(pause.ids, in_doubt=pause.in_doubt)
+    return Pause(pause.ids, in_doubt=pause.in_doubt, denied=pause.denied)
 
 
 def merged(pauses: Sequence[Pause]) -> Pause:

@@ -31,6 +31,14 @@ def go_on(unit: Unit) -> None:
             call.doubts = ()  # whoever looks again may ask again
 
 
+def take_denied(waiting: Unit | Call, data: Data) -> None:
+    """Note whether it waits since the other side did not let us in: its effect is then judged anew by the gate."""
+    waiting.denied = waiting.waiting if data.get("denied") else ()
+    if waiting.denied:
+        waiting.approved = waiting.intent.card if waiting.intent is not None else waiting.approved
+        waiting.intent = None
+
+
 def _conversation(view: OrderView, data: Data) -> tuple[Unit, React]:
     unit = view.unit(data["step"], data.get("index"))
     if unit.react is None:
@@ -90,7 +98,7 @@ def _intended(view: OrderView, event: Happened, data: Data) -> None:
         data["key"], data["use"], data["arguments_sha256"], data["capability_sha256"], data.get("card"),
         instance=data.get("instance"),
     )  # fmt: skip
-    call.waiting, call.doubts = (), ()
+    call.waiting, call.doubts, call.denied = (), (), ()
     if "reserved" in data:
         view.unit(data["step"], data.get("index")).reserved[call.id] = tuple(map(Money.read, data["reserved"]))
 
@@ -107,6 +115,7 @@ def _waiting(view: OrderView, event: Happened, data: Data) -> None:
     call.waiting = tuple(asked_id(each) for each in data["ids"])
     if data.get("in_doubt"):
         call.doubts = call.waiting
+    take_denied(call, data)
 
 
 def _finished(view: OrderView, event: Happened, data: Data) -> None:
@@ -162,7 +171,7 @@ def _named(call: Call, data: Data) -> None:
 
 def _stop_waiting(unit: Unit, call: Call) -> None:
     unit.waiting = tuple(each for each in unit.waiting if each not in call.waiting)
-    call.waiting = ()
+    call.waiting, call.denied = (), ()
 
 
 HANDLERS: Mapping[str, Callable[[OrderView, Happened, Data], None]] = {

@@ -39,6 +39,10 @@ class Call:
     """Cards and questions it raised last."""
     doubts: tuple[CardId | QuestionId, ...] = ()
     """Cards that ask whether its effect happened, since the last intent."""
+    denied: tuple[CardId | QuestionId, ...] = ()
+    """Cards it waits for since the other side did not let us in; empty once it was called again."""
+    approved: str | None = None
+    """The card that approved the effect to which we were not let in: it may approve it again."""
     intent: Intent | None = None
     result: Result | None = None
     shown: str = ""

@@ -20,6 +20,7 @@ from runtime.capabilities.http_guard import is_public
 from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.specs import operation_spec
 from runtime.errors import (
+    AccessDenied,
     BusinessRefusal,
     CapabilityFailed,
     InvalidArguments,
@@ -125,8 +126,8 @@ async def test_a_secret_that_is_not_set_says_where_it_is_looked_for(serve: Serve
     [
         (400, InvalidArguments),
         (422, InvalidArguments),
-        (401, PermissionRefused),
-        (403, PermissionRefused),
+        (401, AccessDenied),
+        (403, AccessDenied),
         (404, BusinessRefusal),
         (409, BusinessRefusal),
         (418, BusinessRefusal),

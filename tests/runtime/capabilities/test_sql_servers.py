@@ -6,13 +6,14 @@ import asyncio
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, make_url, text
 
 from runtime.capabilities.connections import UrlConnection
 from runtime.capabilities.sql import SqlQuery
-from runtime.errors import CapabilityTimeout, InvalidArguments, NetworkFault, PermissionRefused
+from runtime.errors import AccessDenied, CapabilityTimeout, InvalidArguments, NetworkFault, PermissionRefused
 from runtime.ledger.database import parse_address
 from runtime.settings import SqlSettings
 from tests.fakes.calls import NOW
@@ -58,6 +59,33 @@ async def test_a_server_is_only_read(query: SqlQuery, sql: str) -> None:
 async def test_a_column_that_a_server_does_not_have_is_named(query: SqlQuery) -> None:
     with pytest.raises(InvalidArguments, match="fees"):
         await query.query("SELECT fees FROM waivers", {}, NOW)
+
+
+@pytest.fixture
+def without_rights(address: str) -> Iterator[str]:
+    """The address of the same database for an account that may read another table of it, and not this one."""
+    name, url = f"reader_{uuid4().hex[:12]}", make_url(parse_address(address))
+    engine = create_engine(url)
+    mysql = url.get_backend_name() == "mysql"
+    make = [f"CREATE USER {name}@'%' IDENTIFIED BY 'x'"] if mysql else [f"CREATE ROLE {name} LOGIN PASSWORD 'x'"]
+    make += ["CREATE TABLE IF NOT EXISTS open_to_all (n INTEGER)", f"GRANT SELECT ON open_to_all TO {name}"]
+    end = [f"DROP USER {name}@'%'"] if mysql else [f"DROP OWNED BY {name}", f"DROP ROLE {name}"]
+    for statements in (make, None, end):
+        if statements is None:
+            yield url.set(username=name, password="x").render_as_string(hide_password=False)
+            continue
+        with engine.begin() as connection:
+            for statement in statements:
+                connection.execute(text(statement))
+    engine.dispose()
+
+
+async def test_a_right_that_the_account_lacks_is_told_as_such(without_rights: str) -> None:
+    connection = UrlConnection(kind="url", url=without_rights)
+    query = SqlQuery("books", connection, folder=Path(), time_zone="UTC", settings=SqlSettings(timeout_s=30))
+    with pytest.raises(AccessDenied, match="The account of connection books may not read that"):
+        await query.query("SELECT fee FROM waivers", {}, NOW)
+    query.close()
 
 
 async def test_a_query_out_of_time_is_stopped_on_the_server(query: SqlQuery, address: str) -> None:

@@ -1,0 +1,19 @@
+"""What a card means that ended without a yes."""
+
+from __future__ import annotations
+
+from contracts import Outcome
+from governance.approvals.card import CardView
+from runtime.capabilities.port import Refused
+
+
+def turned_down(view: CardView) -> Refused:
+    """Return the refusal: a no, silence and a withdrawal each under its own name."""
+    card_id = view.card.card_id
+    match view.outcome:
+        case Outcome.DENIED:
+            said = view.decisions[-1].reason
+            return Refused("DENIED", f"{view.decided_by} said no on {card_id}{f': {said}' if said else '.'}")
+        case Outcome.EXPIRED:
+            return Refused("EXPIRED", f"Nobody decided {card_id} by {view.deadline:%Y-%m-%d %H:%M} UTC; it expired.")
+    return Refused("WITHDRAWN", f"{card_id} was withdrawn: {view.reason}")
