@@ -16,6 +16,7 @@ from console.ports_executions import AnyId, Executions, Watch
 from console.queued import queued_orders
 from console.resources import Resources
 from console.running import Running
+from console.signs import models_asked, streamed_from_now
 from console.specs import all_builtin_specs
 from console.views import (
     CardStanding,
@@ -23,12 +24,14 @@ from console.views import (
     ExecutionOutcome,
     ExecutionRow,
     ExecutionTree,
+    ModelAsked,
     RunOptions,
     Submitted,
 )
 from console.views_cluster import HostsRow, QueuedOrder
 from contracts import CardId, Event, ExecutionId, Id, Json, Question, QuestionId
 from runtime.clock import Clock
+from runtime.ledger.port import Fragment
 from runtime.settings.load import Settings
 
 
@@ -123,10 +126,18 @@ class SiliconExecutions:
         """Return which orders of these executions wait for a slot, and why."""
         return await queued_orders(self._resources, executions)
 
+    async def models_asked(self, *orders: str) -> Sequence[ModelAsked]:
+        """Return signs of life of steps that ask a model; see the port."""
+        return await models_asked(await self._resources.store(), orders)
+
     def hosts_awaited(self) -> HostsRow | None:
         """Return that hosts of employees do not start so far; see the port."""
         awaited = None if self._resources.hosts is None else self._resources.hosts.awaited
         return None if awaited is None else HostsRow(awaited.tried, awaited.tries, awaited.why)
+
+    def streamed(self, execution_id: ExecutionId | None) -> AsyncGenerator[Fragment, None]:
+        """Give what is only streamed, from now on."""
+        return streamed_from_now(self._resources, execution_id)
 
     def events(self, execution_id: ExecutionId | None, *, after: int, follow: bool) -> AsyncGenerator[Event, None]:
         """Give events of one execution or of all."""

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from console.ports_executions import Watch
+from console.signs import is_held
 from contracts import Event, ExecutionId
 from runtime.errors import LedgerUnavailable
-from runtime.executor.holder import is_gone
 from runtime.ledger.port import Store
 
 LOOK_S = 0.2
@@ -48,14 +48,10 @@ class Follower:
     async def until_free(self) -> None:
         """Tell what others commit, until nobody holds the execution any more."""
         self.stop()
-        while await self._is_held():
+        while await is_held(self._store, self._execution_id):
             await self.catch_up()
             await asyncio.sleep(LOOK_S)
         await self.catch_up()
-
-    async def _is_held(self) -> bool:
-        held = await self._store.leases.live(self._execution_id)
-        return any(not is_gone(lease.holder) for lease in held)
 
     async def _look(self) -> None:
         while True:

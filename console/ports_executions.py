@@ -14,11 +14,13 @@ from console.views import (
     ExecutionOutcome,
     ExecutionRow,
     ExecutionTree,
+    ModelAsked,
     RunOptions,
     Submitted,
 )
 from console.views_cluster import HostsRow, QueuedOrder
 from contracts import CardId, Event, ExecutionId, Id, Json, Question, QuestionId
+from runtime.ledger.port import Fragment
 from runtime.settings.load import Settings
 
 AnyId = TypeVar("AnyId", bound=Id)
@@ -136,6 +138,13 @@ class Executions(Protocol):
         """Return the orders of these executions that wait for a slot, and why; of each the first twenty in line."""
         ...
 
+    async def models_asked(self, *orders: str) -> Sequence[ModelAsked]:
+        """Return the newest sign of life of each step of these orders whose request to a model took its time.
+
+        A sign that a later event of the step has overtaken is among them.
+        """
+        ...
+
     def hosts_awaited(self) -> HostsRow | None:
         """Return that hosts of employees of this process do not start so far; None where they do, or none is needed."""
         ...
@@ -145,6 +154,10 @@ class Executions(Protocol):
 
         With `follow` it goes on with what is committed later, by any process, until the execution has ended.
         """
+        ...
+
+    def streamed(self, execution_id: ExecutionId | None) -> AsyncGenerator[Fragment, None]:
+        """Give what is only streamed and no event of the ledger, of one execution or of all, from now on, for ever."""
         ...
 
     async def horizon(self) -> int:

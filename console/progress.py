@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
-from console.views import StepState
+from console.views import ModelAsked, StepState
 from contracts import Event, ExecutionId, OrderState
 
 
@@ -48,6 +48,10 @@ class Progress:
         self.execution_id: ExecutionId | None = None
         self.state = OrderState.RUNNING
         self._orders: dict[str, LiveOrder] = {}
+        self._versions: dict[tuple[str, str, int | None], int] = {}
+        """Step of an order → version of its last event."""
+        self._gone_on: datetime | None = None
+        """When the execution went on last: what was going on before is not any more."""
         self._position = 0
 
     def apply(self, event: Event) -> bool:
@@ -60,6 +64,9 @@ class Progress:
         if event.type == "order.accepted":
             return self._accept(event.data.get("order"), event.time)
         order = self._orders.get(event.subject)
+        if "step" in event.data:
+            step, index = str(event.data["step"]), cast("int | None", event.data.get("index"))
+            self._versions[event.subject, step, index] = event.stream_version
         if kind == "step" and order is not None:
             return self._step(order, what, event.data, event.time)
         if event.type == "model.answered" and order is not None:
@@ -67,6 +74,18 @@ class Progress:
         if event.type == "order.finished" and order is not None:
             return self._finish(order, event.data.get("report"), event.time)
         return self._execution(event)
+
+    def holds(self, sign: ModelAsked) -> bool:
+        """Whether the step is still at what the sign says, as far as events tell."""
+        order = self._orders.get(sign.order_id)
+        if order is None or order.state is not OrderState.RUNNING or not _is_since(sign, self._gone_on):
+            return False
+        return self._versions.get((sign.order_id, sign.step, sign.index), 0) <= sign.version
+
+    def place(self, sign: ModelAsked) -> str:
+        """Return which step of whom the sign is of."""
+        order = self._orders[sign.order_id]
+        return place_of(order.employee, sign.step, sign.index)
 
     def orders(self) -> Iterator[LiveOrder]:
         """Yield every order, in the order they were given."""
@@ -132,6 +151,7 @@ class Progress:
                 report: Any = (event.data or {}).get("report")
                 self.state = OrderState(report["state"]) if isinstance(report, dict) else OrderState.DONE
             case "execution.resumed":
+                self._gone_on = event.time
                 self.state = OrderState.RUNNING
                 for order in self._orders.values():
                     if not order.state.final:
@@ -139,6 +159,15 @@ class Progress:
             case _:
                 return False
         return True
+
+
+def place_of(employee: str, step: object, index: object) -> str:
+    """Return a step of somebody, for people."""
+    return f"{employee}/{step}" + (f"[{index}]" if index is not None else "")
+
+
+def _is_since(sign: ModelAsked, moment: datetime | None) -> bool:
+    return moment is None or sign.since >= moment
 
 
 def _what(step: Mapping[str, Any]) -> str:

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agents.organisation import Organisation
+from console.signs import is_held, is_overtaken, models_asked
 from console.standing import in_language
 from console.told import events_of
-from console.views import ExecutionOutcome, ExecutionTree, OrderNode, StepNode, StepState
+from console.views import ExecutionOutcome, ExecutionTree, ModelAsked, OrderNode, StepNode, StepState
 from contracts import Event, EvidencePackage, Json, OrderId, OrderState, Step
 from runtime.engine.fold import fold_order
 from runtime.engine.states import UnitState
@@ -28,6 +29,8 @@ _STATES: Mapping[UnitState, StepState] = {
     UnitState.FAILED: StepState.FAILED,
     UnitState.SKIPPED: StepState.SKIPPED,
 }
+AT_WORK = 1_000
+"""Orders, the newest, whose models are looked at."""
 _UNFINISHED = (StepState.PENDING, StepState.RUNNING, StepState.WAITING)
 
 
@@ -40,6 +43,7 @@ async def tree_of(
         streams.setdefault(event.subject, []).append(event)
     orders = await asyncio.to_thread(_fold, streams)  # a long history would hold up everything else
     tree = _Tree(store, view, orders, streams, organisation)
+    await tree.look_for_models()
     root = str(view.root_order_id)
     return ExecutionTree(
         outcome=outcome,
@@ -59,9 +63,22 @@ class _Tree:
         self._store = store
         self._view = view
         self._orders = orders
+        self._streams = streams
+        self._asked: dict[tuple[str, str, int | None], ModelAsked] = {}
         self._seals = _seals(streams)
         self._revisions = _revisions(streams)
         self._organisation = organisation
+
+    async def look_for_models(self) -> None:
+        """Find out which steps ask their models now; only what a process works on does."""
+        if self._view.report is not None or not await is_held(self._store, self._view.execution_id):
+            return
+        gone_on = [each.time for each in self._streams[self._view.execution_id] if each.type == "execution.resumed"]
+        at_work = [order for order, view in self._orders.items() if view.order is not None and view.report is None]
+        for sign in await models_asked(self._store, at_work[-AT_WORK:]):
+            overtaken = bool(gone_on) and sign.since < gone_on[-1]
+            if not overtaken and not is_overtaken(sign, self._streams[sign.order_id]):
+                self._asked[sign.order_id, sign.step, sign.index] = sign
 
     async def order(self, order_id: str) -> OrderNode | None:
         view = self._orders[order_id]
@@ -90,7 +107,8 @@ class _Tree:
         branches += [await self._unit(view, step, unit) for unit in repeated]
         node = await self._unit(view, step, whole)
         waits = any(map(self._waits, (whole, *repeated)))
-        state = self._step_state(view, _begun(whole, view.state_of(step.id)), waits=waits)
+        asked = node.asked or next((branch.asked for branch in branches if branch.asked), None)
+        state = self._step_state(view, _begun(whole, view.state_of(step.id), asked), waits=waits)
         return StepNode(**{**_fields(node), "state": state, "steps": tuple(branches)})
 
     async def _unit(self, view: OrderView, step: Step, unit: Unit) -> StepNode:
@@ -99,9 +117,10 @@ class _Tree:
         given = [holder.child.order_id for holder in unit.holders if holder.child is not None]
         below = [order_id for order_id in given if order_id in self._orders]
         orders = [node for order_id in below if (node := await self.order(order_id)) is not None]
+        asked = self._asked.get((str(view.order.order_id), unit.step, unit.index)) if view.order else None
         return StepNode(
             id=step.id,
-            state=self._step_state(view, _begun(unit, unit.state), waits=self._waits(unit)),
+            state=self._step_state(view, _begun(unit, unit.state, asked), waits=self._waits(unit)),
             index=unit.index,
             description=in_language(step.description, self._view),
             use=(result.use if result else None) or step.use,
@@ -117,6 +136,7 @@ class _Tree:
             problem=unit.problem,
             why=unit.why,
             waiting_for=unit.waiting if self._waits(unit) else (),
+            asked=asked,
             orders=tuple(orders),
         )
 
@@ -189,7 +209,7 @@ def _seals(streams: Mapping[str, Sequence[Event]]) -> dict[str, list[str]]:
     return found
 
 
-def _begun(unit: Unit, state: UnitState) -> UnitState:
-    """Return the state; a step whose model has answered is under way, though nothing of it is dispatched."""
-    talks = unit.react is not None and unit.react.number > 0
+def _begun(unit: Unit, state: UnitState, asked: ModelAsked | None) -> UnitState:
+    """Return the state; a step whose model was asked is under way, though nothing of it is dispatched."""
+    talks = asked is not None or (unit.react is not None and unit.react.number > 0)
     return UnitState.DISPATCHED if state is UnitState.PENDING and talks else state

@@ -213,6 +213,24 @@ class StepState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ModelAsked:
+    """A sign of life that a step gave: its model is being asked, or its request waits for its turn."""
+
+    order_id: str
+    step: str
+    index: int | None
+    role: str
+    """Which model of the settings."""
+    model: str
+    """Its name; empty where that is not known."""
+    waits: bool
+    """Whether the request waits for its turn, and nothing was sent."""
+    since: datetime
+    version: int
+    """Of the order's stream when the request was made; a later event of the step tells what came of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class StepNode:
     """One step of an order, or one repetition of it, with what it gave and where that came from."""
 
@@ -237,6 +255,8 @@ class StepNode:
     why: str = ""
     """Why it was skipped."""
     waiting_for: tuple[str, ...] = ()
+    asked: ModelAsked | None = None
+    """That its model is being asked now; told of a request that takes its time."""
     orders: tuple[OrderNode, ...] = ()
     """Orders given to carry it out."""
     steps: tuple[StepNode, ...] = ()

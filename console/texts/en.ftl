@@ -99,6 +99,15 @@ queued-more = { $count ->
    *[other] and { $count } more orders
 }
 
+## Models that are asked
+
+asked-model = asks the model { $model } ({ $role }), for { $long } now
+asked-waits = waits for its turn at the model { $model } ({ $role }), for { $long } now
+asked-more = { $count ->
+    [one] and one more step
+   *[other] and { $count } more steps
+}
+
 ## The outcome of an execution
 
 outcome-found = Found

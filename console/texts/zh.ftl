@@ -91,6 +91,12 @@ queued-bridge = 等待中：没有能执行 { $names } 的桥接程序
 queued-limits = 等待中：没有节点能保证 { $names }
 queued-more = 另有 { $count } 个任务单在等待
 
+## 正在询问的模型
+
+asked-model = 正在询问模型 { $model }（{ $role }），已 { $long }
+asked-waits = 排队等待模型 { $model }（{ $role }），已 { $long }
+asked-more = 另有 { $count } 个步骤
+
 ## 执行结果
 
 outcome-found = 结论

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, func, select
 
 from contracts import ExecutionId
 from runtime.clock import Clock
@@ -83,6 +84,20 @@ class SqlFragments:
         """Return those with a greater number than `after`, in order."""
         return await self._reader.in_thread(lambda connection: self._read(connection, after, stream, limit))
 
+    async def head(self) -> int:
+        """Return the greatest number there is."""
+        query = select(func.coalesce(func.max(schema.fragments.c.seq), 0))
+        return int(await self._reader.in_thread(lambda connection: connection.execute(query).scalar_one()))
+
+    async def newest(self, streams: Collection[Stream], *, limit: int = 1_000) -> list[Fragment]:
+        """Return the newest of these streams together, the newest first."""
+        if not streams:
+            return []
+        fragments = schema.fragments
+        named = fragments.c.stream.in_([number_of(stream) for stream in streams])
+        query = select(fragments).where(named).order_by(fragments.c.seq.desc()).limit(limit)
+        return await self._reader.in_thread(lambda connection: self._rows(connection, query))
+
     async def close(self) -> None:
         """Store what waits."""
         if self._timer is not None:
@@ -118,6 +133,9 @@ class SqlFragments:
         query = select(fragments).where(fragments.c.seq > after).order_by(fragments.c.seq).limit(limit)
         if stream is not None:
             query = query.where(fragments.c.stream == number_of(stream))
+        return self._rows(connection, query)
+
+    def _rows(self, connection: Connection, query: Select[Any]) -> list[Fragment]:
         rows = connection.execute(query).all()
         texts = self._texts.of(
             connection, {number for row in rows for number in (row.stream, row.execution_id, row.type) if number}

@@ -313,6 +313,14 @@ class Fragments(Protocol):
         """
         ...
 
+    async def head(self) -> int:
+        """Return the greatest number there is; 0 for none."""
+        ...
+
+    async def newest(self, streams: Collection[Stream], *, limit: int = 1_000) -> list[Fragment]:
+        """Return the newest of these streams together, the newest first; it costs what these streams have."""
+        ...
+
     async def read(self, *, after: int = 0, stream: Stream | None = None, limit: int = 1_000) -> list[Fragment]:
         """Return those with a greater number than `after`, of all streams or of one, in the order they were written."""
         ...

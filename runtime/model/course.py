@@ -9,6 +9,10 @@ from typing import TypeAlias
 
 from contracts import Usage
 
+ASKED = "model.asked"
+"""Streamed of a request that takes its time: the model has not answered."""
+QUEUED = "model.queued"
+"""Streamed of a request that waits for its turn at the model; nothing was sent."""
 NOTHING = Usage()
 Watch: TypeAlias = Callable[[bool], None]
 """Told each time it begins to wait (True) and each time it goes on (False)."""

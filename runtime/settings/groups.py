@@ -130,7 +130,7 @@ class EngineSettings(Group):
     dispatch_most: int = Field(default=16, ge=1)
     """Steps of an adaptively dispatched plan in progress at once at most, however well it goes."""
     step_timeout_s: float = Field(default=300.0, gt=0, le=_LONGEST_S)
-    """One attempt of one step, unless the step or capability says otherwise."""
+    """One attempt of one step, unless the step or capability says otherwise; waiting for room at a model is no part."""
     nesting_depth: int = Field(default=5, ge=1)
     """Nested skills and workflow tools."""
     chain_length: int = Field(default=20, ge=1)

@@ -28,6 +28,7 @@ from console.views import (
     Fault,
     Health,
     MetricReading,
+    ModelAsked,
     Raised,
     RunOptions,
     SensorFailure,
@@ -59,7 +60,7 @@ from contracts import (
 from governance.access import BridgeRights, Token
 from runtime.errors import BusinessRefusal, NotFound, SiliconError
 from runtime.keeping import BackupMade, Exported, Hold, Imported, Pruned, Restored
-from runtime.ledger.port import AuditFault
+from runtime.ledger.port import AuditFault, Fragment
 from runtime.settings.load import Settings
 from tests.fakes.console_values import (
     CARD,
@@ -101,6 +102,7 @@ class FakeApplication:
         default_factory=lambda: DatabaseStatus("sqlite:///home/silicon.db", "0006", "0006")
     )
     queued: tuple[QueuedOrder, ...] = ()
+    fragments: tuple[Fragment, ...] = ()
     open_cards: tuple[CardStanding, ...] = field(default_factory=lambda: (standing(),))
     refusal: SiliconError | None = None
     """Raised by `may_decide`, `submit`, `request_resume` and `request_cancel`."""
@@ -190,6 +192,14 @@ class FakeApplication:
 
     def hosts_awaited(self) -> HostsRow | None:
         return None
+
+    async def models_asked(self, *orders: str) -> Sequence[ModelAsked]:
+        return ()
+
+    async def streamed(self, execution_id: ExecutionId | None) -> AsyncIterator[Fragment]:
+        for fragment in self.fragments:
+            yield fragment
+        await asyncio.Event().wait()
 
     async def queued_orders(self, *executions: ExecutionId) -> Sequence[QueuedOrder]:
         return self.queued

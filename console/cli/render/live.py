@@ -19,7 +19,7 @@ from console.cli.render.marks import icon, word
 from console.cli.render.queued import Waits, WaitsTold, look_at_waits, waits_lines
 from console.cli.words import seconds
 from console.ports_executions import Executions, Watch
-from console.progress import LiveOrder, LiveStep, Progress
+from console.progress import LiveOrder, LiveStep, Progress, place_of
 from console.views import StepState
 from contracts import Event, ExecutionId, OrderState
 from runtime.texts import Say
@@ -164,8 +164,7 @@ def line_of(progress: Progress, event: Event, say: Say) -> Text | None:
 
 
 def _place(order: LiveOrder, data: Mapping[str, Any]) -> str:
-    index = data.get("index")
-    return f"{order.employee}/{data.get('step')}" + (f"[{index}]" if index is not None else "")
+    return place_of(order.employee, data.get("step"), data.get("index"))
 
 
 def _since(start: datetime, now: datetime) -> float:

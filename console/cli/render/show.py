@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -10,6 +11,7 @@ from rich.text import Text
 from console.cli.output import Output
 from console.cli.render.branches import Branch, tree
 from console.cli.render.outcome import outcome_lines
+from console.cli.render.queued import asked_words
 from console.cli.render.summary import facts_of, fill
 from console.cli.words import brief_hash, command_line, moment, one_line
 from console.views import ExecutionTree, OrderNode, StepNode
@@ -98,6 +100,8 @@ def _step_notes(step: StepNode, say: Say, width: int) -> tuple[str, ...]:
     notes += [say("show-file", name=name) for name in step.files]
     if step.problem is not None:
         notes.append(f"{step.problem.code}: {one_line(step.problem.message, 300)}")
+    if step.asked is not None:
+        notes.append(asked_words(step.asked, datetime.now(UTC), say))
     if step.why:
         notes.append(step.why)
     notes += [say("show-waits-for", id=each) for each in step.waiting_for]

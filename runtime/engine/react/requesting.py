@@ -9,10 +9,11 @@ from typing import Any
 
 from contracts import Problem, Usage
 from runtime.engine.budget import deadline_passed
-from runtime.engine.react.signs import ASKED, QUEUED, Signs
+from runtime.engine.react.signs import Signs
 from runtime.engine.react.talk import Talk
 from runtime.errors import CapabilityFailed, CapabilityTimeout, SiliconError
 from runtime.ledger.port import NewEvent
+from runtime.model.course import ASKED, QUEUED
 from runtime.model.port import ModelAnswer, ModelRequest
 
 _log = logging.getLogger(__name__)

@@ -12,12 +12,9 @@ from typing import Any
 
 from runtime.engine.react.talk import Talk
 from runtime.ledger.port import NewEvent
+from runtime.model.course import ASKED
 from runtime.model.port import ModelRequest, Named
 
-ASKED = "model.asked"
-"""The model is being asked, and has not answered."""
-QUEUED = "model.queued"
-"""The request waits for room at the model; nothing was sent."""
 TOLD_AFTER_S = 2.0
 """How long something goes on before it is told."""
 
@@ -31,6 +28,8 @@ class Signs:
         self._who = {"role": request.role, "model": model.name_of(request.role) if isinstance(model, Named) else ""}
         self._what = ASKED
         self._since: datetime = talk.run.clock.now()
+        self._version = talk.run.view.version
+        """Of the order's stream when the request was made: a later event of the same step tells what came of it."""
         self._timer: asyncio.TimerHandle | None = None
         self._told = False
 
@@ -48,7 +47,7 @@ class Signs:
 
     def _tell(self) -> None:
         run, self._told = self._talk.run, True
-        data: dict[str, Any] = self._talk.event(**self._who, since=self._since.isoformat())
+        data: dict[str, Any] = self._talk.event(**self._who, since=self._since.isoformat(), version=self._version)
         run.store.fragments.write(
             run.journal.stream, NewEvent(self._what, data), execution_id=run.order.execution_id
         )  # fmt: skip

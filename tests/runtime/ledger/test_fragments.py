@@ -63,6 +63,18 @@ async def test_what_was_flushed_is_read_in_order_with_all_it_said(store: SqlStor
     assert await store.fragments.read(limit=1) == [first]
 
 
+async def test_the_newest_of_some_streams_come_first(store: SqlStore) -> None:
+    assert await store.fragments.head() == 0
+    for number, stream in enumerate(("order/1", "order/2", "order/3", "order/1")):
+        store.fragments.write(stream, word(str(number)))
+    await store.fragments.flush()
+
+    assert words(await store.fragments.newest(["order/1", "order/3"])) == ["3", "2", "0"]
+    assert words(await store.fragments.newest(["order/1", "order/3"], limit=2)) == ["3", "2"]
+    assert await store.fragments.newest(["order/none"]) == await store.fragments.newest([]) == []
+    assert await store.fragments.head() == (await store.fragments.read())[-1].seq
+
+
 async def test_ten_are_stored_without_a_flush(slow_store: SqlStore) -> None:
     for number in range(9):
         slow_store.fragments.write(STREAM, word(str(number)))

@@ -133,7 +133,7 @@ async def test_a_model_that_takes_its_time_is_told_to_be_asked(
 
     assert [queued.type, asked.type] == ["model.queued", "model.asked"]
     assert asked.data == {
-        "step": "think", "index": None, "role": "reason", "model": MODEL, "since": clock.now().isoformat()
+        "step": "think", "index": None, "role": "reason", "model": MODEL, "since": clock.now().isoformat(), "version": 1
     }  # fmt: skip
     assert (asked.stream, asked.execution_id) == (str(order.order_id), order.execution_id)
 
