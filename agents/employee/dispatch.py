@@ -105,6 +105,10 @@ class Dispatcher:
             self._offered().forms.tool(skill_of(self._staff, name).name, language=order.language) for name in skills
         ]
 
+    def told(self, skill: Name, output: Json) -> str | None:
+        """Return what a skill gave as its own template tells a model; None where it has none that this fits."""
+        return self._offered().forms.told(skill, output)
+
     async def fitting_skills(self, order: TaskOrder, task: str, *, beside: Sequence[str]) -> SkillsShown:
         """Return the skills that a model is shown for a task: of those at or below whoever has the order.
 

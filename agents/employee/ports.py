@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-from contracts import Budget, Name, PlanDefinition, StatusReport, TaskOrder, Text, Tier, Workspace
+from contracts import Budget, Json, Name, PlanDefinition, StatusReport, TaskOrder, Text, Tier, Workspace
 from runtime.capabilities.port import CapabilitySpec
 from runtime.engine.ports import Delegate, SkillChoice
 
@@ -79,6 +79,10 @@ class SkillForms(Protocol):
 
     def tool(self, skill: Name, *, language: str) -> CapabilitySpec:
         """Return the skill as a tool whose call becomes an order; raise KeyError where there is none of that name."""
+        ...
+
+    def told(self, skill: Name, output: Json) -> str | None:
+        """Return what the skill gave in the words of its template; None where it has none that this fits."""
         ...
 
 

@@ -48,6 +48,8 @@ class SkillDraft:
     body: str = ""
     files: dict[str, str] = field(default_factory=dict)
     """Texts that a model may read, by path in the folder, where it follows the skill without a plan."""
+    result: str = ""
+    """Template in which a model is told what it gave."""
 
 
 @dataclass

@@ -16,6 +16,7 @@ from agents.organisation.check_results import result_faults
 from agents.organisation.check_signals import signal_faults
 from agents.organisation.check_skills import skill_faults
 from agents.organisation.check_slots import slot_faults
+from agents.organisation.check_telling import telling_faults
 from agents.organisation.check_values import value_faults
 from agents.organisation.draft import Draft
 from agents.organisation.fault import Fault, Report
@@ -189,6 +190,7 @@ def _report(draft: Draft, tree_depth: int | None) -> Report:
     faults += signal_faults(draft)
     faults += skill_faults(draft)
     faults += reach_faults(draft)
+    faults += telling_faults(draft)
     faults += slot_faults(draft)
     faults += resource_faults(draft)
     faults += value_faults(draft)
@@ -302,4 +304,5 @@ def _skill(draft: Draft, org: OrgFile, name: str) -> Skill | None:
         options=options.value if options else None,
         body=files.body,
         files=files.files,
+        result=files.result,
     )

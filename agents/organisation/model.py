@@ -69,6 +69,8 @@ class Skill:
     """The instructions below the frontmatter, for people and models."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Texts that a model may read, by path in the folder, where it follows the skill without a plan of its own."""
+    result: str = ""
+    """Template in which a model that had it done is told what it gave; empty tells it as JSON."""
 
 
 @dataclass(frozen=True)

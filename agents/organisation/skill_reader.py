@@ -19,6 +19,7 @@ from agents.organisation.yaml_source import Path, YamlSource, read_yaml
 from contracts import PlanDefinition
 from runtime.capabilities.port import CapabilitySpec
 
+RESULT = "result.md.j2"
 _HEADER = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$\n?(.*)\Z", re.DOTALL | re.MULTILINE)
 _FILE_NAME = re.compile(r"^[\w./-]+\.(sql|py|sh|j2|md|txt|yaml|yml|json)$")
 _STEP_ID = re.compile(r"(?:Two steps have the id |^)`?([a-z][a-z0-9_]*)`?(?:;| is both)")
@@ -33,7 +34,14 @@ def read_skill(name: str, draft: Draft) -> SkillDraft:
     else:
         _read_header(skill, draft, foreign=False)
         _read_plan(skill, draft)
+    if result_file(name) in draft.files.names():
+        skill.result = _text(draft, result_file(name), "") or ""
     return skill
+
+
+def result_file(skill: str) -> str:
+    """Return where the template stands in which a model is told what a skill gave, if there is one."""
+    return f"skills/{skill}/{RESULT}"
 
 
 def _text(draft: Draft, name: str, hint: str) -> str | None:

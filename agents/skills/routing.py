@@ -47,6 +47,9 @@ class Routable(Protocol):
     def show_when(self) -> str: ...  # noqa: D102
 
     @property
+    def result(self) -> str: ...  # noqa: D102
+
+    @property
     def plan(self) -> PlanDefinition: ...  # noqa: D102
 
 

@@ -7,6 +7,7 @@ from typing import cast
 
 from agents.employee.parameters import passed_to
 from agents.skills.routing import Routable
+from agents.skills.telling import told_by
 from agents.skills.wording import tool_of
 from contracts import Json, Name
 from runtime.capabilities.port import CapabilitySpec
@@ -31,6 +32,11 @@ class SkillTools:
         if known is None:
             known = self._tools[skill, language] = _tool(self._skills[skill], language)
         return known
+
+    def told(self, skill: Name, output: Json) -> str | None:
+        """Return what the skill gave in the words of its template; None where it has none that this fits."""
+        template = self._skills[skill].result
+        return told_by(template, f"{skill}/result.md.j2", output) if template else None
 
 
 def _tool(skill: Routable, language: str) -> CapabilitySpec:

@@ -31,6 +31,10 @@ class Delegate(Protocol):
         """
         ...
 
+    def told(self, skill: Name, output: Json) -> str | None:
+        """Return what a skill gave as its own template tells a model; None where it has none that this fits."""
+        ...
+
     async def fitting_skills(self, order: TaskOrder, task: str, *, beside: Sequence[str]) -> SkillsShown:
         """Return the skills that a model is shown for a task, of all that whoever has the order can have done.
 

@@ -150,6 +150,7 @@ class Staff:
         self.orders: list[TaskOrder] = []
         self.tasks: list[str] = []
         """For which skills were chosen."""
+        self.telling: Callable[[Json], str] | None = None
         self.refusal: Exception | None = None
         """Why nobody gets an order."""
 
@@ -177,6 +178,9 @@ class Staff:
     def skill_tools(self, order: TaskOrder, skills: Sequence[str]) -> Sequence[CapabilitySpec]:
         plans = {name: self._skills[name] for name in skills}
         return [CapabilitySpec(name, "skill", f"Does {name}.", plan.parameters, {}) for name, plan in plans.items()]
+
+    def told(self, skill: str, output: Json) -> str | None:
+        return self.telling(output) if self.telling else None
 
     async def fitting_skills(self, order: TaskOrder, task: str, *, beside: Sequence[str]) -> SkillsShown:
         self.tasks.append(task)

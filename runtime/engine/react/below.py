@@ -53,6 +53,14 @@ async def have_done(talk: Talk, call: Call, spec: CapabilitySpec, arguments: dic
         raise BudgetExceeded(problem.message, **problem.facts) from ended
 
 
+def told_by_skill(talk: Talk, draft: Draft) -> str | None:
+    """Return what a skill gave in the words of its own template; None where it has none, or they are too many."""
+    if draft.order_id is None or draft.use is None or talk.run.delegate is None:
+        return None
+    told = talk.run.delegate.told(draft.use, draft.output)
+    return told if told and len(told) <= talk.run.settings.inline_output else None
+
+
 def told_of(ended: ChildEnded) -> tuple[Problem, dict[str, Any]]:
     """Return why the order was not done, in words for the model, and what else its end leaves in the ledger."""
     problem = ended.problem()

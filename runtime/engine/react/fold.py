@@ -123,6 +123,7 @@ def _finished(view: OrderView, event: Happened, data: Data) -> None:
     _named(call, data)
     call.result = result = Result.from_data(data, event.time)
     call.shown, call.length = data.get("shown", ""), data.get("length", 0)
+    call.told = data.get("told", "")
     _stop_waiting(unit, call)
     unit.reserved.pop(call.id, None)
     if call.id in unit.parts:
@@ -141,6 +142,7 @@ def _shared(view: OrderView, event: Happened, data: Data) -> None:
     first = unit.react.call(data["same_as"]) if unit.react else None
     if first is not None:
         call.result, call.shown, call.length = first.result, first.shown, first.length
+        call.told = first.told
         call.failures = list(first.failures)
     call.failed = call.result is None
 

@@ -47,6 +47,8 @@ class Call:
     result: Result | None = None
     shown: str = ""
     """The beginning of a result that is kept by reference; the model sees only that."""
+    told: str = ""
+    """What it gave in the words of its skill's own template, which the model sees in place of the JSON."""
     length: int = 0
     """Characters of such a result."""
     use: str | None = None

@@ -53,6 +53,7 @@ class FakeSkill:
     words: tuple[str, ...] = ()
     reach: Reach = Reach.EXTENDED
     show_when: str = ""
+    result: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from agents.skills import SkillTools
-from contracts import PlanDefinition
+from contracts import Json, PlanDefinition
 from tests.agents.employee.staff import FakeSkill
 
 STEP = {"id": "look", "use": "look"}
@@ -34,3 +36,22 @@ def test_a_tool_is_the_same_object_each_time_so_that_what_was_made_of_it_is_know
 
     assert offer.tool("count", language="en") is offer.tool("count", language="en")
     assert offer.tool("count", language="en") is not offer.tool("count", language="zh")
+
+
+def test_what_a_skill_gave_is_told_by_its_template_and_not_at_all_where_that_does_not_fit() -> None:
+    lines = "{% for each in rows %}\n- {{ each.place }}: {{ each.n }}\n{% endfor %}\n{{ result.rows | length }} in all"
+    tools = SkillTools({"count": a_skill("count", "Counts.", result=lines), "sum": a_skill("sum", "Sums.")})
+
+    rows: list[Json] = [{"place": "gate", "n": 3}, {"place": "门", "n": None}]
+    assert tools.told("count", {"rows": rows}) == "- gate: 3\n- 门: None\n2 in all"
+    assert tools.told("count", {"lines": 3}) is None
+    assert tools.told("sum", {"rows": rows}) is None
+
+
+@pytest.mark.parametrize(
+    "template", ["{{ rows.__class__.__mro__ }}", "{{ ''.__class__ }}", "{% include '/etc/passwd' %}"]
+)
+def test_a_template_reaches_nothing_but_the_result(template: str) -> None:
+    tools = SkillTools({"count": a_skill("count", "Counts.", result=template)})
+
+    assert tools.told("count", {"rows": [1]}) is None

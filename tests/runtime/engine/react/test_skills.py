@@ -148,6 +148,32 @@ async def test_what_a_skill_did_to_the_world_is_not_done_again_when_the_model_se
     assert ["__not_repeated" in each for each in told(world)] == [False, True, True]
 
 
+async def test_what_a_skill_gave_is_told_in_its_own_words_where_they_are_few(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    world = a_world(sqlite_store, clock, counting("gate"), counting("gate"), done(n=3), look=lambda a, c: {"rows": 3})
+    engine = world.engine()
+    assert world.staff is not None
+    world.staff.telling = lambda output: f"There are {output['rows']} rows."  # type: ignore[call-overload, index]
+
+    await engine.run(world.order(THINK))
+
+    assert told(world) == ["There are 3 rows.\n\nAnswer from this result."] * 2
+
+
+async def test_words_of_a_skill_that_are_too_many_give_way_to_its_data(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    world = a_world(sqlite_store, clock, counting("gate"), done(n=3), inline_output=100)
+    engine = world.engine()
+    assert world.staff is not None
+    world.staff.telling = lambda output: "row " * 100
+
+    await engine.run(world.order(THINK))
+
+    assert '"rows":3' in told(world)[0]
+
+
 async def test_a_skill_must_be_called_where_the_plan_says_so(sqlite_store: SqlStore, clock: HandClock) -> None:
     world = a_world(sqlite_store, clock, done(n=1), counting("gate"), done(n=3))
 
