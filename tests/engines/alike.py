@@ -16,6 +16,8 @@ _HASH = re.compile(r"\b([0-9a-f]{64}|[0-9a-f]{32})\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _NUMBER = re.compile(r"\b(waiver|notice|incident)-\d+\b")
 """That the example's service gives to what it is asked, one after the other."""
+_PORT = re.compile(r"(?<=http://127\.0\.0\.1:)\d+")
+"""Of an endpoint, of which each engine has one of its own."""
 _VARIES = frozenset({"seconds", "holder", "home", "node", "node_id", "fence", "elapsed_s", "waited_s", "instance"})
 _SHARES = frozenset({"budget", "granted"})
 _LEFT_OUT = (
@@ -84,7 +86,8 @@ def _value(value: Any) -> Any:
 
 
 def text_alike(text: str) -> str:
-    """Return a text without ids, hashes, times and numbers that follow the order of calls."""
+    """Return a text without ids, hashes, times, ports and numbers that follow the order of calls."""
+    text = _PORT.sub("<port>", text)
     return _NUMBER.sub(r"\1-<number>", _TIME.sub("<time>", _HASH.sub("<hash>", _ID.sub("<id>", text))))
 
 

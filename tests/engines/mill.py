@@ -40,6 +40,7 @@ head:
             - {{id: foreman, skills: [fourth], manages: [{{id: hand, can: [desk.balance]}}]}}
     - {{id: clerk, skills: [keep, note], can: [files.write, python], workspace: {{files: 50, mib: 1}}}}
     - {{id: hermit, isolation: process, skills: [note]}}
+    - {{id: thinker, skills: [ponder], can: [desk.balance, desk.pay]}}
 """
 _RULE = """\
 text: Nobody pays more than 100 out.
@@ -134,6 +135,11 @@ gives: {total: "{{ keep.total }}"}
 steps:
   - {id: thought, react: Say something.}
 """,
+    "have-pondered": """\
+steps:
+  - {id: below, by: thinker, skill: ponder, with: {account: first}}
+gives: {balance: "{{ below.balance }}"}
+""",
     "stumble": """\
 steps:
   - id: program
@@ -182,6 +188,15 @@ steps:
   - {id: down, by: lead, skill: third, with: {account: first}, after: [mark]}
 gives: {balance: "{{ down.balance }}"}
 """,
+    "ponder": """\
+parameters: {account: {type: string, description: The account.}}
+steps:
+  - id: ponder
+    react: "How much is in the account {{ account }}?"
+    tools: [desk.balance, desk.pay]
+    gives: {balance: integer}
+gives: {balance: "{{ ponder.balance }}"}
+""",
     "keep": """\
 parameters: {number: {type: integer, description: What is noted.}}
 steps:
@@ -211,7 +226,7 @@ def make_mill(folder: Path, desk: int) -> Path:
     for name, plan in (HEADS | _BELOW).items():
         skill = folder / "skills" / name
         skill.mkdir()
-        tier = "execution" if name == "keep" else "cognitive"
+        tier = "execution" if name in ("keep", "ponder") else "cognitive"
         (skill / "SKILL.md").write_text(_SKILL.format(name=name, tier=tier))
         (skill / "plan.yaml").write_text(plan)
     (folder / "skills" / "keep" / "add.py").write_text(_ADD)
