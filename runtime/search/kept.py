@@ -37,6 +37,8 @@ class KeptVectors:
         self._embedder = embedder
         self._folder = folder / _file_name(embedder.name)
         self._queries = frozenset(queries)
+        self._making = asyncio.Lock()
+        """Held while texts are embedded, so that whoever needs the same ones reads them afterwards."""
         self._size = 0
         """Numbers of a vector as the model gives it now; 0 while it has given none."""
 
@@ -58,10 +60,11 @@ class KeptVectors:
     async def _kept(
         self, texts: Sequence[str], form: str, embed: Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
     ) -> list[Vector]:
-        known = await asyncio.to_thread(self._read, texts, form)
-        await self._make([text for text in dict.fromkeys(texts) if text not in known], known, form, embed)
-        if self._size:  # what was kept before may be of a model that was changed behind its name
-            await self._make([text for text in known if len(known[text]) != self._size], known, form, embed)
+        async with self._making:
+            known = await asyncio.to_thread(self._read, texts, form)
+            await self._make([text for text in dict.fromkeys(texts) if text not in known], known, form, embed)
+            if self._size:  # what was kept before may be of a model that was changed behind its name
+                await self._make([text for text in known if len(known[text]) != self._size], known, form, embed)
         return [known[text] for text in texts]
 
     async def _make(

@@ -76,6 +76,17 @@ async def test_skills_are_embedded_once_and_the_same_task_not_again() -> None:
     assert (len(embedder.embedded), len(embedder.asked)) == (embedded, asked + 1)
 
 
+async def test_employees_and_choices_of_skills_share_what_was_embedded() -> None:
+    embedder = FakeEmbedder(MEANINGS)
+    choice = chooser(embedder)
+    await choice.for_step("clerk", "谁欠钱")
+    embedded = list(embedder.embedded)
+
+    await choice.for_step("painter", "谁欠钱", ["roster", "remind"])
+
+    assert embedder.embedded == embedded
+
+
 async def test_without_vectors_words_decide_and_the_answer_and_the_log_say_why(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -87,6 +98,16 @@ async def test_without_vectors_words_decide_and_the_answer_and_the_log_say_why(
     assert set(shown.names) == {"ask-people", "remind", "roster"}
     assert shown.without_meaning == "the endpoint is away"
     assert "by their words alone: the endpoint is away" in caplog.text
+
+
+async def test_the_log_says_it_once_as_long_as_it_is_for_the_same_reason(caplog: pytest.LogCaptureFixture) -> None:
+    embedder = FakeEmbedder(MEANINGS)
+    choice = chooser(embedder)
+    for why in ("away", "away", None, "away", "refused"):
+        embedder.failure = None if why is None else EmbedderUnavailable(why)
+        await choice.for_step("clerk", f"unpaid shifts {len(embedder.asked)}")
+
+    assert [record.args for record in caplog.records] == [("away",), ("away",), ("refused",)]
 
 
 async def test_an_answer_without_meaning_is_not_remembered() -> None:

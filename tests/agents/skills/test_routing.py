@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agents.organisation import Skill
-from agents.skills import Reach, ShowRule, SkillRouter, Why
+from agents.skills import Reach, ShowRule, SkillRouter, Why, index_of
 from contracts import PlanDefinition, Step
 from runtime.settings.groups import SkillSettings
 from tests.fakes.embedder import FakeEmbedder
@@ -123,6 +123,6 @@ async def test_with_few_skills_all_but_the_long_tail_are_shown() -> None:
 
 async def test_an_embedder_finds_what_no_word_says() -> None:
     embedder = FakeEmbedder({"money": ("invoice", "欠钱"), "work": ("works", "shifts")})
-    shown = await SkillRouter("clerk", ALL, embedder=embedder, settings=FEW).show("谁还欠钱")
+    shown = await SkillRouter("clerk", ALL, index=index_of(ALL, embedder), settings=FEW).show("谁还欠钱")
 
     assert [each.skill.name for each in shown.skills][:2] == ["ask-people", "remind"]

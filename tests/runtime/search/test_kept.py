@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -64,6 +65,20 @@ async def test_vectors_of_a_model_that_was_changed_behind_its_name_are_made_anew
     made = await other.embed_passages(["storm", "sun"])
 
     assert [len(vector) for vector in made] == [3, 3]
+
+
+async def test_who_needs_a_text_that_is_being_embedded_waits_for_it(tmp_path: Path) -> None:
+    class Slow(FakeEmbedder):
+        async def embed_passages(self, texts: Sequence[str]) -> Sequence[NDArray[np.float32]]:
+            await asyncio.sleep(0)
+            return await super().embed_passages(texts)
+
+    embedder = Slow(MEANINGS)
+    kept = KeptVectors(embedder, tmp_path)
+
+    await asyncio.gather(*(kept.embed_passages(["storm", "sun"]) for _ in range(5)))
+
+    assert embedder.embedded == ["storm", "sun"]
 
 
 async def test_what_was_made_before_a_failure_is_kept(tmp_path: Path) -> None:
