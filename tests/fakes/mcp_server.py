@@ -55,7 +55,7 @@ ROUTE = {
 SCHEMAS = {
     "echo": TEXT, "write": LINE, "large": SIZE, "broken": SIZE, "things": NONE, "slow": TEXT, "fail": TEXT,
     "raises": TEXT, "about": NONE, "day": NONE, "text_day": NONE, "change": NONE, "end": NONE, "ask": NONE,
-    "wrong_day": NONE, "travel": ROUTE, "shout": TEXT,
+    "wrong_day": NONE, "travel": ROUTE, "look": TEXT, "shout": TEXT,
 }  # fmt: skip
 
 
@@ -110,7 +110,20 @@ class Fake:
             os._exit(9)
         if given.get("then") == "wait":
             await asyncio.Event().wait()
+        if given.get("then") == "wait once":
+            await self.wait_once("effects")
         return "written"
+
+    async def do_look(self, ctx: Any, given: dict[str, Any], meta: dict[str, Any]) -> str:
+        """Read, which changes nothing; the first time without ever coming to an end."""
+        note(self.folder, "looked", str(meta.get("silicon-org/idempotency-key")))
+        await self.wait_once("looked")
+        return str(given["text"])
+
+    async def wait_once(self, file: str) -> None:
+        """Wait for ever where this is the first line of the file."""
+        if len((self.folder / file).read_text().splitlines()) == 1:
+            await asyncio.Event().wait()
 
     async def do_travel(self, ctx: Any, given: dict[str, Any], meta: dict[str, Any]) -> str:
         return json.dumps(given)
