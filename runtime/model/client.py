@@ -45,8 +45,8 @@ class Terms:
 class ModelClient:
     """Asks the models of one organisation for one run: each role has one model, and keeps it.
 
-    Nothing is tried again here but what the endpoint turns out to lack: faults are the engine's to see, to write down
-    and to try again.
+    Nothing is tried again here: faults are the engine's to see, to write down and to try again. After a stream that
+    ended without saying why, the next answer is asked for whole; where that one has its end, so are all from then on.
     """
 
     def __init__(self, endpoint: Endpoint, names: Mapping[str, str], *, terms: Terms, limiter: Limiter,
@@ -57,6 +57,8 @@ class ModelClient:
         self._terms = terms
         self._limiter = limiter
         self._profiles = profiles
+        self._doubted: set[str] = set()
+        """Models whose last stream ended without saying why."""
 
     def name_of(self, role: str) -> str:
         """Return the model of a role; raise ModelRequired where none is set."""
@@ -93,20 +95,21 @@ class ModelClient:
         """
         name = self.name_of(request.role)
         profile = self._profiles.known(name) or await self._profile(name, request.course)
+        streams = profile.streams and name not in self._doubted
         async with room_in(self._limiter, request.course):
-            answer, profile = await self._answered(name, request, profile)
-            if answer.ending is Ending.BROKEN_OFF and profile.streams and "error" not in answer.facts:
-                profile = profile.without("streams", "stream_usage")
-                answer, profile = await self._answered(name, request, profile)
-                answer = replace(answer, usage=request.course.took)  # both were paid for
-                if answer.ending is not Ending.BROKEN_OFF:  # it is how this endpoint ends every stream
-                    await self._profiles.learn(name, profile)
+            answer = await self._answered(name, request, replace(profile, streams=streams))
         if answer.ending is Ending.BROKEN_OFF:
+            if streams and "error" not in answer.facts:  # it may be how this endpoint ends every stream
+                self._doubted.add(name)
             why = f": {answer.facts['error']}" if "error" in answer.facts else "."
             raise NetworkFault(f"{self._endpoint.where} broke off in the middle of an answer{why}", model=name)
+        if streams:
+            self._doubted.discard(name)
+        elif name in self._doubted and profile.streams:  # and whole answers have their end
+            await self._profiles.learn(name, profile.without("streams", "stream_usage"))
         return answer
 
-    async def _answered(self, name: str, request: ModelRequest, profile: Profile) -> tuple[ModelAnswer, Profile]:
+    async def _answered(self, name: str, request: ModelRequest, profile: Profile) -> ModelAnswer:
         built = build(
             replace(request, most_tokens=None), profile, model=name, stream=self._terms.stream and profile.streams,
             most_tokens=self._fitting(request, profile),
@@ -123,7 +126,7 @@ class ModelClient:
         known = answer.ending is not Ending.BROKEN_OFF or "usage_estimated" not in answer.facts
         if known:  # of what broke off without telling, more may have been made than what arrived
             request.course.settles(answer.usage)
-        return answer, profile
+        return answer
 
     async def _raw(self, built: Built) -> Raw:
         if not built.body.get("stream"):

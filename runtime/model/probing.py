@@ -115,10 +115,10 @@ class _Asking:
             return False
 
     async def stream(self) -> dict[str, bool]:
-        """Whether an answer comes in parts, and tells what it took."""
+        """Whether an answer comes in parts, up to an end that says why, and tells what it took."""
         for options in ({"stream_options": {"include_usage": True}}, {}):
             raw = await self._unless_refused(partial(self._streamed, **options))
-            if raw is not None and (raw.content or raw.reasoning):
+            if raw is not None and (raw.content or raw.reasoning) and raw.finish_reason is not None:
                 return {"streams": True, "stream_usage": bool(raw.usage)}
         return {"streams": False, "stream_usage": False}
 

@@ -168,10 +168,32 @@ async def test_a_stream_that_always_ends_without_a_reason_is_asked_for_whole_fro
     asking = client(server)
     await asking.ask(asks())
     server.plays(breaks_off(says("half")), says("Whole."), says("Again."))
+    broken = asks()
+    with pytest.raises(NetworkFault, match="broke off"):
+        await asking.ask(broken)
     whole, again = await asking.ask(asks()), await asking.ask(asks())
     assert (whole.content, again.content) == ("Whole.", "Again.")
-    assert whole.usage.tokens_in > 1.5 * again.usage.tokens_in, "what was broken off was paid for too"
+    assert broken.course.took == asking.most(broken), "nobody told what that took"
     assert [asked.stream for asked in server.chats[-3:]] == [True, False, False]
+
+    server.plays(says("Whole for others too."))
+    await client(server).ask(asks())
+    assert server.chats[-1].stream is False
+
+
+async def test_a_stream_that_ended_well_meanwhile_takes_the_doubt_away(client: Make, server: OpenAIServer) -> None:
+    asking = client(server)
+    await asking.ask(asks())
+    asked = len(server.chats)
+    server.plays(held(says("In parts.")), breaks_off(says("half")), says("In parts again."))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(asking.ask(asks()))
+        await server.until(lambda: server.chats[-1].stream and len(server.chats) > asked)
+        with pytest.raises(NetworkFault):
+            await asking.ask(asks())
+        server.release()
+    await asking.ask(asks())
+    assert server.chats[-1].stream is True
 
 
 @pytest.mark.parametrize("fault", [cut(says("a b c d")), too_many(3)], ids=["cut", "busy"])

@@ -14,7 +14,7 @@ from runtime.model.profile import Calling, Profile
 from tests.fakes.model import says
 from tests.fakes.openai_server.asked import Quirks
 from tests.fakes.openai_server.endpoint import sensible
-from tests.fakes.openai_server.script import fails, hangs_up, too_many
+from tests.fakes.openai_server.script import breaks_off, fails, hangs_up, too_many
 from tests.fakes.openai_server.server import MODEL, OpenAIServer, obliging
 
 pytestmark = pytest.mark.anyio
@@ -108,6 +108,13 @@ async def test_what_passes_by_itself_is_no_lack(openai_server: OpenAIServer, pas
     with pytest.raises(NetworkFault):
         await getattr(_Asking(endpoint, MODEL), part)()
     await endpoint.close()
+
+
+async def test_streams_that_end_without_saying_why_are_none() -> None:
+    server = obliging()
+    server.when(lambda asked: asked.stream, breaks_off(says("Hello.")))
+    found = await profile_of(server)
+    assert (found.streams, found.stream_usage, found.tools) == (False, False, True)
 
 
 FEATURES = {
