@@ -55,12 +55,12 @@ def _refused(data: Mapping[str, Any]) -> Iterator[_What]:
 
 def _step_failed(data: Mapping[str, Any]) -> Iterator[_What]:
     """Yield the last refusal, which ends the step instead of going back, and the limit of answers."""
-    facts = data["problem"].get("facts") or {}
-    if "order_id" in facts:  # it happened in an order below, whose own event counts
+    problem = data["problem"]
+    if _of_order_below(problem):
         return
-    if "refused_answer" in facts:
+    if "refused_answer" in (problem.get("facts") or {}):
         yield Guard.ANSWER_REFUSED, ""
-    if data["problem"]["code"] == IterationLimit.code:
+    if problem["code"] == IterationLimit.code:
         yield Guard.ITERATION_LIMIT, ""
 
 
@@ -89,6 +89,8 @@ def _call_failed(data: Mapping[str, Any]) -> Iterator[_What]:
         return
     if tool != CONTROL:
         yield Occasion.CALLS, tool
+    if _of_order_below(problem):
+        return
     if problem["code"] == CallRepeated.code:
         yield Guard.CALL_REPEATED, tool
     elif problem["code"] == UnknownTool.code:
@@ -99,10 +101,16 @@ def _call_failed(data: Mapping[str, Any]) -> Iterator[_What]:
 
 def _failed_tool(data: Mapping[str, Any]) -> str:
     """Return the tool of a call that failed: that of one whose arguments could not be read stands in the problem."""
+    if data.get("use"):
+        return str(data["use"])
     if data["problem"]["code"] == UnknownTool.code:
         return ""  # under no name: models make them up
-    facts = data["problem"].get("facts") or {}
-    return str(data.get("use") or facts.get("use") or CONTROL)
+    return str((data["problem"].get("facts") or {}).get("use") or CONTROL)
+
+
+def _of_order_below(problem: Mapping[str, Any]) -> bool:
+    """Whether it is why an order below was not done: what was corrected there, its own events count."""
+    return "order_id" in (problem.get("facts") or {})
 
 
 _COUNTS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[_What]]] = {

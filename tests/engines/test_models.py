@@ -72,7 +72,6 @@ async def both(
             resources = Resources(load(settings))
             used.push_async_callback(resources.close)
             mill = Mill(resources, SiliconApplication(resources), home, folder, module_desk)
-            await resources.store()  # so that what is found out about the endpoint is kept
             told = {each.name: each for each in await mill.application.doctor(folder)}
             assert told[f"model {MODEL}"].health is Health.GOOD
             made.append(Thinking(mill, server))

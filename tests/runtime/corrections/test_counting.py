@@ -136,3 +136,19 @@ async def test_what_fails_in_an_order_below_counts_there_alone(sqlite_store: Sql
 
     assert (await counts_of(world, below))[Guard.ANSWER_REFUSED, ""] == 3
     assert await counts_of(world, order) == {}
+
+
+async def test_a_skill_that_fails_below_is_a_call_and_no_fault_of_whoever_made_it(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    wrong = calls(("look", {"n": "x"}))
+    world = world_of(sqlite_store, clock, calls(("ponder", {})), *[wrong] * 3, done(n=1))
+    world.skills["ponder"] = PlanDefinition.model_validate({"steps": [{**THINK, "iterations": 9}]})
+    order = world.order({"id": "ask", "react": "Go.", "skills": ["ponder"], "gives": {"n": "integer"}})
+    assert (await world.run(order)).state is OrderState.DONE
+    (below,) = world.staff.orders if world.staff else ()
+
+    assert (await counts_of(world, below))[Guard.CALL_REPEATED, "look"] == 1
+    above = await counts_of(world, order)
+    assert above[Occasion.CALLS, "ponder"] == 1
+    assert not [key for key in above if key[0] in frozenset(map(str, Guard))]
