@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +18,12 @@ from runtime.engine.react.talk import Talk, take_in
 from runtime.engine.retry import backoff
 from runtime.errors import InvalidArguments, NetworkFault, SiliconError
 from runtime.ledger.port import NewEvent
+from runtime.model.answers.recovery import AS_TEXT
 from runtime.model.course import Course
 from runtime.model.port import Ending, ModelAnswer, ModelRequest, ToolCall
 
-COUNTED = ("faults", "dropped", "usage_estimated")
-"""Facts that say what it took to understand an answer. They stand in the event of a long answer as well: they are
-counted (`runtime.corrections`), and nothing that counts reads blobs."""
+_BESIDE = ("asked", "dropped", "usage_estimated")
+"""Facts of our own that stand in the event of a long answer as well, and are short whatever the endpoint says."""
 
 
 class IterationLimit(SiliconError):
@@ -151,7 +152,7 @@ async def _store(talk: Talk, request: ModelRequest, answer: ModelAnswer, *, seco
     text, blobs = to_bytes(whole), []
     if len(text) > run.settings.inline_output:  # long, the whole answer is a blob and the event names its calls only
         data["answer_sha256"], data["content"] = sha256(text), ""
-        data["facts"] = {name: whole["facts"][name] for name in COUNTED if name in whole["facts"]}
+        data["facts"] = _beside(whole["facts"])
         data["calls"] = [{name: each[name] for name in each if name != "arguments"} for each in whole["calls"]]
         blobs.append(text)
     await run.journal.write(NewEvent("model.answered", data), blobs=blobs)
@@ -159,6 +160,12 @@ async def _store(talk: Talk, request: ModelRequest, answer: ModelAnswer, *, seco
     assert last is not None
     if blobs:
         take_in(last, whole)
+
+
+def _beside(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the event of a long answer keeps, for corrections are counted without reading blobs."""
+    kept = {name: facts[name] for name in _BESIDE if name in facts}
+    return {**kept, "faults": [AS_TEXT]} if AS_TEXT in (facts.get("faults") or ()) else kept
 
 
 def _told(talk: Talk, call: ToolCall, place: str) -> dict[str, Any]:

@@ -74,6 +74,7 @@ async def counts(world: World, **step: Any) -> Counter[tuple[str, str]]:
         ([answered(usage_estimated=True)], Guard.USAGE_ESTIMATED, "", 1),
         ([says(LONG), answered()], Guard.ANSWER_REFUSED, "", 1),
         ([answered(LONG, usage_estimated=True, dropped=["look: x"]), answered()], Guard.USAGE_ESTIMATED, "", 1),
+        ([answered(LONG, faults=["other", "calls came as text"]), answered()], Guard.CALLS_AS_TEXT, "", 1),
         ([NetworkFault("away"), done(n=1)], Guard.UNANSWERED, "", 1),
     ],
 )
@@ -107,6 +108,19 @@ async def test_an_odd_output_of_the_step_is_counted_apart_from_one_that_was_refu
 
     assert found[Guard.OUTPUT_SUSPICIOUS, ""] == 1
     assert found[Guard.ANSWER_REFUSED, ""] == 0
+
+
+async def test_the_event_of_a_long_answer_stays_short_whatever_the_endpoint_says_about_it(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    told = answered(asked="m", model=LONG, faults=[LONG], usage_estimated=True)
+    world = world_of(sqlite_store, clock, told)
+    order = world.order(THINK)
+    await world.run(order)
+
+    (event,) = [each for each in await sqlite_store.ledger.read(str(order.order_id)) if each.type == "model.answered"]
+    assert event.data is not None
+    assert event.data["facts"] == {"asked": "m", "usage_estimated": True}
 
 
 async def test_a_call_that_was_made_again_is_one_call(sqlite_store: SqlStore, clock: HandClock) -> None:
