@@ -29,7 +29,8 @@ from console.views import (
     Submitted,
 )
 from console.views_cluster import HostsRow, QueuedOrder
-from contracts import CardId, Event, ExecutionId, Id, Json, Question, QuestionId
+from contracts import CardId, Event, ExecutionId, Id, Json, Notification, Question, QuestionId
+from governance.notifications import notifications
 from runtime.clock import Clock
 from runtime.ledger.port import Fragment
 from runtime.settings.load import Settings
@@ -197,6 +198,13 @@ class SiliconExecutions:
     async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
         """Return open questions, oldest first."""
         return await self._deciding.questions(organisation=organisation)
+
+    async def notifications(
+        self, *, organisation: str | None = None, person: str | None = None, limit: int = 20
+    ) -> Sequence[Notification]:
+        """Return what people were told and need not answer, newest first."""
+        store = await self._resources.store()
+        return await notifications(store.ledger, organisation=organisation, person=person, limit=limit)
 
     async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:
         """Write the answer and return the execution that waits for it."""

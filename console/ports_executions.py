@@ -19,7 +19,7 @@ from console.views import (
     Submitted,
 )
 from console.views_cluster import HostsRow, QueuedOrder
-from contracts import CardId, Event, ExecutionId, Id, Json, Question, QuestionId
+from contracts import CardId, Event, ExecutionId, Id, Json, Notification, Question, QuestionId
 from runtime.ledger.port import Fragment
 from runtime.settings.load import Settings
 
@@ -215,6 +215,12 @@ class Executions(Protocol):
 
     async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
         """Return open questions, of one organisation or of all, oldest first."""
+        ...
+
+    async def notifications(
+        self, *, organisation: str | None = None, person: str | None = None, limit: int = 20
+    ) -> Sequence[Notification]:
+        """Return what people were told and need not answer, newest first."""
         ...
 
     async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:

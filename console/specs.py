@@ -9,6 +9,7 @@ from agents.cognition.advise import capability as advise_capability
 from agents.employee.planning import conclude, propose
 from agents.employee.report import capability as report_capability
 from agents.skills import reading
+from governance import notifications
 from memory import metric_capability
 from runtime.capabilities.builtin import builtin_specs
 from runtime.capabilities.port import CapabilitySpec
@@ -26,5 +27,6 @@ def all_builtin_specs() -> Mapping[str, CapabilitySpec]:
         attribute_spec.SPEC,
         report_capability.SPEC,
         reading.SPEC,
+        notifications.SPEC,
     ]
     return {spec.name: spec for spec in specs}

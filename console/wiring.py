@@ -28,6 +28,7 @@ from console.folders import folder_of
 from console.texts import say_in
 from contracts import Answer, ExecutionId, Json, QuestionId
 from governance.approvals import ApprovalGate, ApprovalGateway
+from governance.notifications import Notify
 from governance.policies import Policy, PolicyBook
 from memory.metric_capability import MetricCapability
 from memory.metrics import MetricRegistry
@@ -124,6 +125,7 @@ class Wired:
                 ReadSkill({name: skill.files for name, skill in self.organisation.skills.items() if skill.files}),
                 ProposePlan(self.organisation),
                 StateResult(),
+                Notify(self.store.ledger, self.organisation.people),
                 ChooseSkill(self.organisation, self._answer_to),
             ]
         )

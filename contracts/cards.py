@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from pydantic import AwareDatetime, Field, model_validator
 
 from contracts.base import VERSION_PATTERN, CapabilityName, Contract, Json, Name, Sha256, StepId, Text
-from contracts.ids import CardId, DecisionId, ExecutionId, OrderId, QuestionId
+from contracts.ids import CardId, DecisionId, ExecutionId, NotificationId, OrderId, QuestionId
 from contracts.plan import Effect
 from contracts.request import ApprovalMode
 
@@ -54,6 +54,31 @@ class Answer(Contract):
     by: str
     """Who answered."""
     at: AwareDatetime
+    """UTC."""
+
+
+class Notification(Contract):
+    """A message to people that nobody has to answer."""
+
+    notification_id: NotificationId
+    """Its name; the same for the same key."""
+    execution_id: ExecutionId
+    """The execution that tells it."""
+    order_id: OrderId
+    """The order."""
+    step: StepId
+    """The step."""
+    organisation: Name
+    """Whose people are told."""
+    employee: Name
+    """Who tells them."""
+    to: tuple[Name, ...] = Field(min_length=1)
+    """The people, by their ids; a group was put out when it was told."""
+    text: str = Field(min_length=1)
+    """The message."""
+    key: str
+    """What is told under it once is never told again."""
+    sent_at: AwareDatetime
     """UTC."""
 
 

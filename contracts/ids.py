@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import time
@@ -111,6 +112,18 @@ class QuestionId(Id):
     """One question to a person."""
 
     KIND = "question"
+
+
+class NotificationId(Id):
+    """One message to people."""
+
+    KIND = "notification"
+
+    @classmethod
+    def under(cls, *names: str) -> Self:
+        """Return the id of what is told under a key, the same each time: it is told once."""
+        digest = hashlib.sha256("\n".join(names).encode()).digest()
+        return cls(f"{cls.KIND}/{ulid_text(int.from_bytes(digest[:16]))}")
 
 
 class EventId(Id):

@@ -19,7 +19,7 @@ from contracts.bridges import (
     BridgeVerdict,
     BridgeWord,
 )
-from contracts.cards import Action, Answer, Decision, DecisionCard, Question
+from contracts.cards import Action, Answer, Decision, DecisionCard, Notification, Question
 from contracts.events import Event
 from contracts.evidence import EvidencePackage
 from contracts.evolution import AgentRelease, Certificate, Patch
@@ -32,7 +32,7 @@ from contracts.slots import SlotAllocation
 
 ALL: tuple[type[Contract], ...] = (
     ExecutionRequest, PlanDefinition, TaskOrder, StatusReport, EvidencePackage, SlotAllocation,
-    Question, Answer, DecisionCard, Decision, Action, Patch, AgentRelease, Certificate,
+    Question, Answer, Notification, DecisionCard, Decision, Action, Patch, AgentRelease, Certificate,
     Signal, Finding, DataProduct, MetricDefinition, Event, Problem, Money, Usage, Budget, Extension,
     BridgeNode, BridgeEntry, BridgeBeat, BridgeOrders, BridgeAsk, BridgeNext, BridgeIntent, BridgeVerdict,
     BridgeReceipt, BridgeTaken, BridgeWord, BridgeLeave,

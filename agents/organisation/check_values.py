@@ -8,6 +8,7 @@ from agents.organisation.check_resources import Call, calls_in, is_written_out
 from agents.organisation.declared import nearest
 from agents.organisation.draft import Draft
 from agents.organisation.fault import Fault
+from governance.notifications import SPEC as NOTIFY
 from runtime.bindings import texts_of
 from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.blackboard import WRITE
@@ -25,6 +26,8 @@ def value_faults(draft: Draft) -> Iterator[Fault]:
             yield from _board_faults(draft, call)
         elif call.use is not None and call.use.endswith(".query"):
             yield from _query_faults(draft, call)
+        elif call.use == NOTIFY.name:
+            yield from _recipient_faults(draft, call)
 
 
 def _query_faults(draft: Draft, call: Call) -> Iterator[Fault]:
@@ -37,6 +40,17 @@ def _query_faults(draft: Draft, call: Call) -> Iterator[Fault]:
     for name in not_passed(connection.value, text_of(sql), given):
         what = f"The query of `{call.step.id}` names {name}, and no value is passed for it."
         yield call.plan.fault((*call.path, "with"), what, nearest(name[1:], given) or f"Pass `{name[1:]}`.")
+
+
+def _recipient_faults(draft: Draft, call: Call) -> Iterator[Fault]:
+    """Yield a recipient that nobody is."""
+    to = call.arguments.get("to")
+    if draft.org is None or not isinstance(to, str) or any(texts_of(to)):
+        return
+    people = draft.org.value.people
+    known = {*(person.id for person in people), *(group for person in people for group in person.groups)}
+    if to not in known:
+        yield call.plan.fault((*call.path, "with", "to"), f"There is no person or group `{to}`.", nearest(to, known))
 
 
 def _board_faults(draft: Draft, call: Call) -> Iterator[Fault]:

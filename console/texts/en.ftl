@@ -179,6 +179,7 @@ option-does = Does
 option-undo-does = Taken back by
 
 approvals-none = Nothing waits for a decision.
+messages-none = Nobody was told anything.
 approvals-more-needed = The decision is written: { $given } of { $needed }. The card stays open until the others have said yes.
 decide-yes = Approve { $option }: { $title }
 decide-not-told = Only that it was done is recorded. Steps that read { $names } will fail; --output FILE tells them.

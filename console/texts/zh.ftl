@@ -162,6 +162,7 @@ option-does = 将执行
 option-undo-does = 撤销方式
 
 approvals-none = 没有等你决定的事项。
+messages-none = 没有任何消息。
 approvals-more-needed = 决定已记录：{ $needed } 人中已有 { $given } 人。其他人同意之前，决策卡保持打开。
 decide-yes = 批准 { $option }：{ $title }
 decide-not-told = 只记录了它已完成。需要 { $names } 的步骤将会失败；可用 --output FILE 告知。

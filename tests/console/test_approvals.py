@@ -242,3 +242,16 @@ def a_decision() -> Decision:
         decision_id=DecisionId.new(), card_id=a_card().card_id, card_sha256="a" * 64, approve=True, option="waive",
         by="sam", at=a_card().raised_at, via="cli",
     )  # fmt: skip
+
+
+def test_messages_show_who_was_told_what_and_by_whom_without_control_signs(silicon: Silicon) -> None:
+    shown = silicon("approvals", "messages", "--to", "morgan")
+
+    assert "rise." in shown.out and "\x1b" not in shown.out
+    assert "morgan · analyst/tell · " in shown.out
+    assert ("notifications", "morgan") in silicon.application.asked
+
+
+def test_where_nobody_was_told_anything_it_says_so(silicon: Silicon) -> None:
+    assert "Nobody was told anything." in silicon("approvals", "messages", "--to", "dana").out
+    assert silicon("approvals", "messages", "--to", "dana", "--json").json == {"messages": []}

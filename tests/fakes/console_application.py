@@ -46,6 +46,7 @@ from contracts import (
     Id,
     Json,
     MetricDefinition,
+    Notification,
     OrderId,
     OrderState,
     Outcome,
@@ -70,6 +71,7 @@ from tests.fakes.console_values import (
     QUESTION,
     ROOT,
     TOKEN,
+    a_notification,
     a_question,
     a_token,
     events,
@@ -311,6 +313,12 @@ class FakeApplication:
 
     async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
         return [a_question()]
+
+    async def notifications(
+        self, *, organisation: str | None = None, person: str | None = None, limit: int = 20
+    ) -> Sequence[Notification]:
+        self.asked.append(("notifications", person))
+        return [a_notification()] if person in (None, "morgan") else []
 
     async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:
         self.asked.append(("answer", value))

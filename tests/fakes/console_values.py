@@ -35,6 +35,8 @@ from contracts import (
     Grain,
     MetricDefinition,
     Money,
+    Notification,
+    NotificationId,
     Option,
     OrderId,
     OrderState,
@@ -136,6 +138,14 @@ def outcome(**changes: Any) -> ExecutionOutcome:
 def a_token() -> Token:
     """Return a token of a person."""
     return Token(TOKEN, "night report", HASH, NOW, "operator", "three-airports", "duty-planner")
+
+
+def a_notification() -> Notification:
+    """Return what Morgan was told."""
+    return Notification(
+        notification_id=NotificationId.under("acme", "delays"), execution_id=EXECUTION, order_id=ROOT, step="tell",
+        organisation="acme", employee="analyst", to=("morgan",), text="Delays \x1b[31mrise.", key="delays", sent_at=NOW,
+    )  # fmt: skip
 
 
 def a_question() -> Question:

@@ -26,11 +26,12 @@ from console.cli.render.marks import icon
 from console.cli.render.outcome import outcome_data, outcome_lines
 from console.cli.render.values import action_line, words
 from console.cli.session import Session, conduct_executions, find_id
-from console.cli.words import in_language
+from console.cli.words import in_language, moment, one_line
 from console.errors import UnknownOption
 from console.ports_executions import Executions
 from console.views import CardStanding, CardState
 from contracts import CardId, Option
+from governance.notifications import LONGEST
 
 app = command("List, show and decide cards.", alone="list")
 Card = Annotated[str, typer.Argument(metavar="CARD", help="The card; the first or last letters of its id suffice.")]
@@ -66,6 +67,29 @@ def list_(
 
 
 @app.command()
+def messages(
+    to: Annotated[str | None, typer.Option("--to", metavar="PERSON", help="Only those to this person.")] = None,
+    organisation: Annotated[str | None, typer.Option(metavar="NAME", help="Only those of this organisation.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 20,
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what people were told and need not answer, newest first."""
+
+    async def work(session: Session, executions: Executions) -> int:
+        told = await executions.notifications(organisation=organisation, person=to, limit=limit)
+        session.output.data({"messages": [each.to_json() for each in told]})
+        if not told:
+            session.output.show(session.say("messages-none"))
+        for each in told:
+            facts = [moment(each.sent_at), ", ".join(each.to), f"{each.employee}/{each.step}", str(each.execution_id)]
+            session.output.show(Text(one_line(each.text, LONGEST)), Text(f"  {' · '.join(facts)}", style="dim"))
+        return Exit.DONE
+
+    conduct_executions(work, as_json=as_json, language=language)
+
+
+@app.command()
 def show(card: Card, language: Language = None, as_json: AsJson = False) -> None:
     """Show one card: impact, facts, and its options side by side."""
 
@@ -86,7 +110,7 @@ def decide(
     reason: Annotated[str, typer.Option(help="Why, in your words.")] = "",
     told: Annotated[
         Path | None,
-        typer.Option("--output", metavar="FILE", help="With happened: what the effect gave, a JSON object."),
+        typer.Option("--output", metavar="FILE", help="With happened or done: what it gave, a JSON object."),
     ] = None,
     as_: As = None,
     language: Language = None,

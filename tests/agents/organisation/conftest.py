@@ -9,6 +9,7 @@ import pytest
 from agents.cognition.advise.capability import SPEC as ADVISE
 from agents.employee.report import SPEC as REPORT
 from agents.skills.reading import SPEC as READ_SKILL
+from governance.notifications import SPEC as NOTIFY
 from runtime.capabilities.builtin import builtin_specs
 from runtime.capabilities.port import CapabilitySpec
 
@@ -27,4 +28,4 @@ def organisation(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def builtin() -> Mapping[str, CapabilitySpec]:
-    return {spec.name: spec for spec in [*builtin_specs(), ADVISE, REPORT, READ_SKILL]}
+    return {spec.name: spec for spec in [*builtin_specs(), ADVISE, REPORT, READ_SKILL, NOTIFY]}
