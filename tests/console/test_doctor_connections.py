@@ -17,11 +17,23 @@ OPERATIONS = {"look": {"method": "GET", "path": "/"}}
 
 
 def found(tmp_path: Path, environment: dict[str, str] | None = None, **connection: Any) -> list[Examined]:
-    read = read_connection({"kind": "http", "operations": OPERATIONS, **connection})
+    declared = {"kind": "http", "operations": OPERATIONS, **connection}
+    read = read_connection({name: value for name, value in declared.items() if value is not None})
     organisation = Organisation.__new__(Organisation)
     object.__setattr__(organisation, "folder", tmp_path)
     object.__setattr__(organisation, "connections", {"desk": read})
     return list(connections_of(organisation, Secrets(environment or {}, tmp_path)))
+
+
+def test_hosts_are_told_with_what_stands_against_them(tmp_path: Path) -> None:
+    hosts = {"kind": "hosts", "operations": None, "hosts": ["api.example.org", "127.0.0.1:8000"]}
+    headers = {"authorization": {"secret": "DESK_TOKEN"}}
+    private, secret = found(tmp_path, **hosts, headers=headers)
+    assert private.what == "127.0.0.1:8000 is inside a private network or this machine; every call is refused"
+    assert secret.what == "the secret DESK_TOKEN for the header authorization is not set"
+
+    (good,) = found(tmp_path, {"DESK_TOKEN": "a-long-secret"}, **hosts, headers=headers, allow_private=True)
+    assert (good.health, good.what) == (Health.GOOD, "http.get and http.send reach api.example.org, 127.0.0.1:8000")
 
 
 def test_a_secret_that_is_not_set_is_named(tmp_path: Path) -> None:

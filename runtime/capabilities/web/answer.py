@@ -36,6 +36,8 @@ def answer_of(url: str, status: int, headers: Mapping[str, str], body: bytes) ->
 
 def _text(media: str, said: str, body: bytes) -> str | None:
     """Return the body as text, None where it is none; signs that cannot be read are replaced, never refused."""
+    if not body:
+        return ""
     bom = next((encoding for mark, encoding in _BOMS if body.startswith(mark)), None)
     if not media or media == "application/octet-stream":
         return _sure_text(body, bom)

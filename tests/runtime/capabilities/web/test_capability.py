@@ -118,6 +118,14 @@ async def test_a_picture_becomes_a_file_with_evidence(serve: Serve, web: Call) -
     assert result.output["text"] is None
 
 
+async def test_head_tells_what_there_is_and_brings_nothing(serve: Serve, web: Call) -> None:
+    server = serve(raw=b"\x89PNG\r\n\0", media_type="image/png")
+    result = await get(web(at(server)), server.address, method="HEAD")
+
+    assert (server.asked[0].method, result.output["media_type"], result.files) == ("HEAD", "image/png", ())
+    assert (result.output["size"], result.output["text"]) == (0, "")
+
+
 async def test_what_is_too_large_is_refused_and_not_cut(serve: Serve, web: Call) -> None:
     server = serve(raw=b"x" * 65_537, media_type="text/plain")
 
