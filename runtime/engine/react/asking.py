@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from contracts import ErrorCategory, Problem
 from runtime.canonical import sha256, to_bytes
-from runtime.engine.budget import enforce_budget, enforce_deadline
+from runtime.engine.budget import enforce_deadline
 from runtime.engine.outcome import Stop
 from runtime.engine.react.costs import ANSWER, reserve_answer
 from runtime.engine.react.messages import request_of, request_sha256
@@ -16,7 +18,7 @@ from runtime.engine.react.requesting import Attempt
 from runtime.engine.react.state import Turn
 from runtime.engine.react.talk import Talk, take_in
 from runtime.engine.retry import backoff
-from runtime.errors import InvalidArguments, NetworkFault, SiliconError
+from runtime.errors import InvalidArguments, LedgerError, NetworkFault, SiliconError
 from runtime.ledger.port import NewEvent
 from runtime.model.answers.recovery import AS_TEXT
 from runtime.model.course import Course
@@ -53,8 +55,14 @@ async def ask(talk: Talk) -> None:
             run.account.give_back(talk.unit, ANSWER)
         if wait_s is None:
             return
-        enforce_budget(run.account.budget, run.view.usage)
+        await _enforce(talk, request)  # else it would wait for nothing
         await run.pause(wait_s)
+
+
+async def _enforce(talk: Talk, request: ModelRequest) -> None:
+    """Return when the limits still let the request be made; raise BudgetExceeded otherwise."""
+    await reserve_answer(talk, request)
+    talk.run.account.give_back(talk.unit, ANSWER)
 
 
 def _request(talk: Talk) -> ModelRequest:
@@ -67,9 +75,10 @@ async def _ask_once(talk: Talk, request: ModelRequest) -> float | None:
     run, attempt = talk.run, Attempt(talk, request)
     try:
         answer = await run.interruptible(attempt.answer(), grace_s=0)
-    except Stop:
-        if attempt.was_charged:
-            await run.journal.write_ahead(attempt.unanswered(None))
+    except (Stop, asyncio.CancelledError):
+        with suppress(LedgerError):  # whoever stops it is not kept from that
+            if attempt.was_charged:
+                await run.journal.write_ahead(attempt.unanswered(None))
         raise
     except NetworkFault as fault:
         problem = fault.problem()

@@ -70,10 +70,10 @@ async def signs_in(world: World, so_many: int) -> list[Fragment]:
 async def test_waiting_for_room_is_not_the_time_of_the_step(
     world: World, house: FullHouse, openai_server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(signs, "TOLD_AFTER_S", 2.5)  # longer than the step may take
+    monkeypatch.setattr(signs, "TOLD_AFTER_S", 4.2)  # longer than the step may take
     openai_server.plays(done(n=1))
     began = time.perf_counter()
-    running = asyncio.create_task(world.run(world.order({**THINK, "timeout_s": 2})))
+    running = asyncio.create_task(world.run(world.order({**THINK, "timeout_s": 4})))
     (sign,) = await signs_in(world, 1)
     house.room.set()
     report = await running

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contracts import Budget, Json, Limit, OrderState, TaskOrder, Usage
+from contracts import Budget, Json, Limit, Money, OrderState, TaskOrder, Usage
 from runtime.engine.fold import apply
 from runtime.engine.happened import Foreseen
 from runtime.engine.view import OrderView
@@ -32,7 +32,7 @@ LOST = ("model.unreachable", "model.stopped")
 @pytest.fixture
 async def world(sqlite_store: SqlStore, clock: HandClock, openai_server: OpenAIServer) -> AsyncIterator[World]:
     look = Tool("look", lambda a, c: {"late": 3})
-    async with asking(sqlite_store, clock, openai_server.base_url, look, stalled_s=0.3) as made:
+    async with asking(sqlite_store, clock, openai_server.base_url, look) as made:
         yield made
 
 
@@ -98,10 +98,11 @@ async def test_the_last_fault_before_the_step_is_given_up_counts_as_well(
 
 
 async def test_an_endpoint_that_hangs_is_counted_though_it_is_not_asked_again(
-    world: World, openai_server: OpenAIServer
+    sqlite_store: SqlStore, clock: HandClock, openai_server: OpenAIServer
 ) -> None:
     openai_server.plays(stalls(says("a b c d")))
-    report = await world.run(world.order(THINK))
+    async with asking(sqlite_store, clock, openai_server.base_url, stalled_s=0.3) as world:
+        report = await world.run(world.order({**THINK, "tools": []}))
 
     assert report.error is not None and report.error.code == "LLM_STALLED"
     assert report.usage.tokens_out == MOST_TOKENS and report.usage.seconds >= 0.3
@@ -125,6 +126,41 @@ async def test_a_request_that_a_cancel_stops_is_counted(world: World, openai_ser
 
     assert (await world.kinds(order)).count("model.stopped") == 1
     assert (report.state, report.usage.tokens_out) == (OrderState.CANCELLED, MOST_TOKENS)
+
+
+async def test_a_request_that_ends_with_its_process_in_good_order_is_counted(
+    world: World, openai_server: OpenAIServer
+) -> None:
+    openai_server.plays(held(done(n=1)), done(n=1))
+    order = world.order(THINK)
+    running = asyncio.create_task(world.run(order))
+    await openai_server.until(lambda: openai_server.count() == 1)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    report = await world.run(order)
+
+    (event,) = await lost(world, order)
+    assert event["worst_case"] is True
+    assert report.state is OrderState.DONE and report.usage.tokens_out > MOST_TOKENS
+
+
+async def test_a_budget_of_no_money_ends_nothing_that_costs_none(world: World, openai_server: OpenAIServer) -> None:
+    model: Any = world.model
+    model.price_fault = lambda role: None
+    openai_server.plays(fails(500), done(n=1))
+    report = await world.run(world.order(THINK, budget=Budget(money=Money.parse("0 USD"))))
+
+    assert report.state is OrderState.DONE and len(world.waits) == 1
+
+
+async def test_a_limit_ends_the_loop_before_the_wait_for_the_next_try(
+    world: World, openai_server: OpenAIServer
+) -> None:
+    openai_server.otherwise = fails(500)
+    await world.run(world.order(THINK, budget=Budget(seconds=0.0011)))
+
+    assert world.waits == []
 
 
 async def test_where_nothing_was_sent_no_tokens_count(sqlite_store: SqlStore, clock: HandClock) -> None:
