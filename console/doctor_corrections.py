@@ -12,8 +12,8 @@ from console.views import Examined, Health
 from runtime.corrections import COUNTED_OF, Guard, Occasion, Series, Tallied
 from runtime.settings import DoctorSettings
 
-_LIMITS = frozenset({Guard.CALL_REPEATED, Guard.ITERATION_LIMIT})
-"""Guards that hold what runs away: rare is what they are meant to be."""
+_MEANT_RARE = frozenset({Guard.CALL_REPEATED, Guard.ITERATION_LIMIT, Guard.UNANSWERED, Guard.CALL_RETRIED})
+"""Limits, which hold what runs away, and recoveries from faults that pass: no model makes them needless."""
 _WRONG = frozenset({Guard.ARGUMENTS_INVALID, Guard.UNKNOWN_TOOL})
 _NO_TOOL = "(no such tool)"
 
@@ -37,16 +37,21 @@ class Defence:
 
 def corrections_of(tallied: Tallied, settings: DoctorSettings, *, organisation: str | None) -> Iterator[Examined]:
     """Yield what is found of tools and guards, of one organisation or all; nothing where no model answered."""
-    counts = Counter[Series]()
-    for series, count in tallied.lately.items():
-        if organisation in (None, series.organisation):
-            counts[series] += count
+    counts, ever = _of(tallied.lately, organisation), _of(tallied.ever, organisation)
     since = "" if tallied.since is None else f", since {_day(tallied.since)}"
     if any(series.what == Occasion.CALLS for series in counts):
         yield _tools(counts, settings, since)
     for model in sorted({series.model for series in counts}):
-        of_model = {series: count for series, count in counts.items() if series.model == model}
-        yield _defences(model, list(defences(of_model)), settings, since)
+        found, known = (list(defences(_of_model(each, model))) for each in (counts, ever))
+        yield _defences(model, found, {each.guard: each for each in known}, settings, since)
+
+
+def _of(counts: Mapping[Series, int], organisation: str | None) -> Mapping[Series, int]:
+    return {series: count for series, count in counts.items() if organisation in (None, series.organisation)}
+
+
+def _of_model(counts: Mapping[Series, int], model: str) -> Mapping[Series, int]:
+    return {series: count for series, count in counts.items() if series.model == model}
 
 
 def defences(counts: Mapping[Series, int]) -> Iterator[Defence]:
@@ -81,14 +86,15 @@ def _tools(counts: Mapping[Series, int], settings: DoctorSettings, since: str) -
     return Examined("tools", Health.NOTE, what, mend, facts)
 
 
-def _defences(model: str, found: list[Defence], settings: DoctorSettings, since: str) -> Examined:
+def _defences(
+    model: str, found: list[Defence], ever: Mapping[Guard, Defence], settings: DoctorSettings, since: str
+) -> Examined:
     name = f"defences {model}".strip()
     enough = [each for each in found if each.occasions >= settings.least_occasions]
     rare = sorted((each for each in enough if each.share < settings.retire_under), key=lambda each: each.share)
-    facts: Any = {
-        "model": model,
-        "defences": [_facts(each, candidate=each in rare and each.guard not in _LIMITS) for each in found],
-    }
+    retire = {each.guard for each in rare} - _MEANT_RARE
+    told = [_facts(each, ever.get(each.guard, each), candidate=each.guard in retire) for each in found]
+    facts: Any = {"model": model, "defences": told}
     least = f"{settings.least_occasions:,}"
     if not enough:
         most = max((each.occasions for each in found), default=0)
@@ -96,19 +102,22 @@ def _defences(model: str, found: list[Defence], settings: DoctorSettings, since:
         return Examined(name, Health.GOOD, what, facts=facts)
     under = _percent(settings.retire_under)
     if not rare:
-        return Examined(name, Health.GOOD, f"each guard fires in {under} of its occasions or more{since}", facts=facts)
-    what = f"fired in under {under} of the occasions on which they could have{since}: {'; '.join(map(str, rare))}"
-    limits = [each.guard.value for each in rare if each.guard in _LIMITS]
+        what = f"each guard with {least} occasions fired in {under} of them or more{since}"
+        return Examined(name, Health.GOOD, what, facts=facts)
+    guards = "1 guard" if len(rare) == 1 else f"{len(rare)} guards"
+    what = f"{guards} fired in under {under} of the occasions on which they could have{since}"
+    stay = [each.guard.value for each in rare if each.guard in _MEANT_RARE]
     mend = "Candidates to retire for this model."
-    if limits:
-        mend += f" Not so {' and '.join(limits)}: they are limits, and meant to be rare."
-    return Examined(name, Health.NOTE, what, mend, facts)
+    if stay:
+        mend += f" Not so {', '.join(stay)}: what holds or recovers is meant to be rare."
+    return Examined(name, Health.NOTE, what, mend, facts, parts=tuple(map(str, rare)))
 
 
-def _facts(defence: Defence, *, candidate: bool) -> Mapping[str, Any]:
+def _facts(defence: Defence, ever: Defence, *, candidate: bool) -> Mapping[str, Any]:
     return {
         "guard": defence.guard.value, "fired": defence.fired, "occasions": defence.occasions,
         "of": COUNTED_OF[defence.guard].value, "share": round(defence.share, 6), "candidate": candidate,
+        "ever": {"fired": ever.fired, "occasions": ever.occasions},
     }  # fmt: skip
 
 

@@ -420,3 +420,5 @@ class Examined:
     facts: Mapping[str, Any] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
     """Of an organisation folder."""
+    parts: tuple[str, ...] = ()
+    """What it consists of, shown below it, one a line."""

@@ -54,8 +54,9 @@ def test_a_guard_that_fired_in_less_than_its_share_is_a_candidate_to_retire_with
     told = examined(counts)["defences small"]
 
     assert told.health is Health.NOTE
-    assert "calls_as_text 9 of 200 answers (4.5 %)" in told.what
-    assert "answer_refused" not in told.what
+    assert told.what.startswith("3 guards fired in under 5 % of the occasions on which they could have, since 2026-10")
+    assert told.parts[-1] == "calls_as_text 9 of 200 answers (4.5 %)"
+    assert "answer_refused" not in str(told.parts)
     assert told.mend == "Candidates to retire for this model."
     shares = {each["guard"]: (each["share"], each["candidate"]) for each in told.facts["defences"]}
     assert shares["calls_as_text"] == (0.045, True)
@@ -63,10 +64,15 @@ def test_a_guard_that_fired_in_less_than_its_share_is_a_candidate_to_retire_with
 
 
 def test_a_guard_that_never_fired_is_one_too() -> None:
-    assert (
-        "usage_estimated 0 of 200 answers (0 %)"
-        in examined(tallied((Occasion.ANSWERS, "", 200)))["defences small"].what
-    )
+    told = examined(tallied((Occasion.ANSWERS, "", 200)))["defences small"]
+    assert "usage_estimated 0 of 200 answers (0 %)" in told.parts
+
+
+def test_what_metrics_tell_stands_beside_what_was_counted_lately() -> None:
+    lately, ever = (tallied((Occasion.ANSWERS, "", 100 * n), (Guard.CALLS_AS_TEXT, "", 7 * n)) for n in (1, 2))
+    (told,) = corrections_of(Tallied(ever, lately, MONTH), DoctorSettings(), organisation="acme")
+    (text,) = [each for each in told.facts["defences"] if each["guard"] == "calls_as_text"]
+    assert (text["fired"], text["occasions"], text["ever"]) == (7, 100, {"fired": 14, "occasions": 200})
 
 
 def test_of_three_answers_nothing_is_said() -> None:
@@ -79,15 +85,15 @@ def test_of_three_answers_nothing_is_said() -> None:
 
 def test_each_guard_needs_enough_occasions_of_its_own() -> None:
     told = examined(tallied((Occasion.ANSWERS, "", 200), (Occasion.CALLS, "look", 99)))["defences small"]
-    assert "unknown_tool" not in told.what
+    assert told.parts and "unknown_tool" not in str(told.parts)
 
 
-def test_limits_are_rare_by_their_nature_and_no_candidates() -> None:
-    told = examined(tallied((Occasion.STEPS, "", 200)))["defences small"]
+def test_limits_and_recoveries_are_rare_by_their_nature_and_no_candidates() -> None:
+    told = examined(tallied((Occasion.STEPS, "", 200), (Occasion.REQUESTS, "", 200)))["defences small"]
 
-    assert "Not so iteration_limit" in told.mend
+    assert "Not so iteration_limit, unanswered: what holds or recovers is meant to be rare." in told.mend
     by_guard = {each["guard"]: each["candidate"] for each in told.facts["defences"]}
-    assert by_guard == {"iteration_limit": False, "output_suspicious": True}
+    assert by_guard == {"iteration_limit": False, "output_suspicious": True, "unanswered": False}
 
 
 def test_answers_that_lacked_tools_count_once_however_many_tools_were_dropped() -> None:

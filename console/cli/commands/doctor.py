@@ -53,6 +53,7 @@ def _show(found: Sequence[Examined], output: Output) -> None:
         sign, style = HEALTH[each.health]
         what = Text(each.what, style=style if each.health is Health.BROKEN else "")
         output.show(facts([(f"{sign} {each.name}", what)], indent=0, width=14))
+        output.show(*(Text(f"  {part}") for part in each.parts))
         for fault in each.faults[:FAULTS]:
             output.show(*(Text("  ").append_text(line) for line in fault_lines(fault)))
         if len(each.faults) > FAULTS:
