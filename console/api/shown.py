@@ -15,6 +15,7 @@ from contracts import (
     Extension,
     Json,
     Name,
+    Notification,
     OrderState,
     Outcome,
     Problem,
@@ -213,6 +214,13 @@ class QuestionList(ApiModel):
 
     questions: tuple[Question, ...]
     """The questions."""
+
+
+class NotificationList(ApiModel):
+    """What people were told and need not answer, newest first."""
+
+    notifications: tuple[Notification, ...]
+    """The messages."""
 
 
 class Answered(ApiModel):
