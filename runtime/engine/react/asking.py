@@ -13,7 +13,7 @@ from runtime.canonical import sha256, to_bytes
 from runtime.engine.budget import enforce_deadline
 from runtime.engine.outcome import Stop
 from runtime.engine.react.costs import ANSWER, reserve_answer
-from runtime.engine.react.messages import request_of, request_sha256
+from runtime.engine.react.messages import prompt_of, request_of, request_sha256
 from runtime.engine.react.requesting import Attempt
 from runtime.engine.react.state import Turn
 from runtime.engine.react.talk import Talk, take_in
@@ -67,7 +67,8 @@ async def _enforce(talk: Talk, request: ModelRequest) -> None:
 
 def _request(talk: Talk) -> ModelRequest:
     run = talk.run
-    return request_of(run.order, talk.step, talk.task, talk.box, talk.react, limit=run.settings.inline_output)
+    prompt = prompt_of(run.order, talk.step, talk.task, talk.box, talk.react, limit=run.settings.inline_output)
+    return request_of(prompt, talk.step, talk.box, talk.react)
 
 
 async def _ask_once(talk: Talk, request: ModelRequest) -> float | None:

@@ -22,9 +22,6 @@ from runtime.engine.view import Unit
 from runtime.errors import InvalidArguments
 from runtime.texts import in_language
 
-ROLE = "reason"
-"""Which model of the settings reasons in steps."""
-
 
 @dataclass(slots=True)
 class Talk:

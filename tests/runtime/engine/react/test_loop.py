@@ -308,7 +308,7 @@ async def test_a_bound_argument_is_filled_by_code_and_not_shown(sqlite_store: Sq
     declared = next(tool["function"] for tool in request.tools if tool["function"]["name"] == "find")
     assert list(declared["parameters"]["properties"]) == ["name"]
     assert tool.calls == [{"name": "x", "region": "north"}]
-    assert '"hint":"north"' in request.messages[1]["content"] and "region" not in request.messages[1]["content"]
+    assert 'hint: "north"' in request.messages[1]["content"] and "region" not in request.messages[1]["content"]
     assert tool.contexts[0].origins["region"].step == "head/look"
 
 
