@@ -54,20 +54,24 @@ class EndpointEmbedder:
 
     async def embed_queries(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Return the vectors of things that are looked for; see the port."""
-        return await self._embed([self._settings.embed_query_prefix + text for text in texts])
+        prefix, wait_s = self._settings.embed_query_prefix, self._settings.embed_s
+        return await self._embed([prefix + text for text in texts], wait_s)
 
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Return the vectors of texts that can be found; see the port."""
-        return await self._embed([self._settings.embed_passage_prefix + text for text in texts])
+        """Return the vectors of texts that can be found; see the port.
 
-    async def _embed(self, texts: Sequence[str]) -> list[Vector]:
+        These may be many, and a server on a small machine slow: each request may take as long as an answer may.
+        """
+        return await self._embed([self._settings.embed_passage_prefix + text for text in texts], None)
+
+    async def _embed(self, texts: Sequence[str], wait_s: float | None) -> list[Vector]:
         if self._now() < self._rests_until:
             raise EmbedderUnavailable(self._failed, model=self._model)
         room = asyncio.Semaphore(_AT_ONCE)
 
         async def embed(part: Sequence[str]) -> list[Vector]:
             async with room:
-                return (await self._part(part))[0]
+                return (await self._part(part, wait_s))[0]
 
         size = self._batch
         try:
@@ -80,24 +84,23 @@ class EndpointEmbedder:
             raise EmbedderUnavailable(self._failed, model=self._model, error=error.code) from error
         return [vector for task in tasks for vector in task.result()]
 
-    async def _part(self, texts: Sequence[str]) -> tuple[list[Vector], bool]:
+    async def _part(self, texts: Sequence[str], wait_s: float | None) -> tuple[list[Vector], bool]:
         """Return the vectors of the texts of one request, and whether it was taken as it was."""
         try:
-            return self._vectors(await self._asked(list(texts))), True
+            return self._vectors(await self._asked(list(texts), wait_s)), True
         except ModelRefused as error:
             if error.facts.get("status") not in _TOO_MUCH or (len(texts) == 1 and len(texts[0]) <= _SHORTEST):
                 raise
         if len(texts) == 1:
-            return (await self._part([texts[0][: max(_SHORTEST, len(texts[0]) // 2)]]))[0], False
+            return (await self._part([texts[0][: max(_SHORTEST, len(texts[0]) // 2)]], wait_s))[0], False
         half = (len(texts) + 1) // 2
-        first, taken = await self._part(texts[:half])
-        second, also_taken = await self._part(texts[half:])
+        first, taken = await self._part(texts[:half], wait_s)
+        second, also_taken = await self._part(texts[half:], wait_s)
         if taken and also_taken:  # else it was one text that was too long
             self._batch = min(self._batch, half)
         return [*first, *second], False
 
-    async def _asked(self, texts: list[str]) -> list[list[float]]:
-        wait_s = self._settings.embed_s
+    async def _asked(self, texts: list[str], wait_s: float | None) -> list[list[float]]:
         try:
             async with asyncio.timeout(wait_s), room_in(self._limiter, Course()):
                 return await self._endpoint.embed(self._model, texts)

@@ -364,7 +364,8 @@ class ModelSettings(Group):
     embed_batch: int = Field(default=32, ge=1, le=2_048)
     """Texts of one request for embeddings at most; an endpoint that refuses so many is asked with half."""
     embed_s: float = Field(default=10.0, gt=0, le=_LONGEST_S)
-    """Seconds after which embeddings are waited for no more, and texts are found by their words."""
+    """Seconds after which the vector of what is looked for is given up, and words find it; those of texts that can be
+    found may take `stalled_s` each request."""
     embed_rest_s: float = Field(default=60.0, ge=0, le=_LONGEST_S)
     """Seconds for which an endpoint that gave no embeddings is not asked for any."""
     embed_query_prefix: str = ""

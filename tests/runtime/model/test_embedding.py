@@ -16,7 +16,7 @@ from runtime.search import Document, EmbedderUnavailable, SearchIndex
 from runtime.settings.groups import ModelSettings
 from tests.fakes.openai_server.asked import Asked
 from tests.fakes.openai_server.protocol import embeddings_of
-from tests.fakes.openai_server.script import bad_request, fails, held, sends, too_many, whole
+from tests.fakes.openai_server.script import bad_request, fails, held, sends, slow, too_many, whole
 from tests.fakes.openai_server.server import EMBEDDINGS, OpenAIServer
 
 pytestmark = pytest.mark.anyio
@@ -167,6 +167,13 @@ async def test_an_endpoint_that_hangs_is_waited_for_no_longer_than_the_setting_s
     with pytest.raises(EmbedderUnavailable, match=r"model\.embed_s"):
         await make(embed_s=0.1).embed_queries(["rain"])
     openai_server.release()
+
+
+async def test_texts_that_can_be_found_may_take_longer_than_what_is_looked_for(
+    make: Make, openai_server: OpenAIServer
+) -> None:
+    openai_server.when(any_embedding, slow(vectors_of([1.0, 0.0]), seconds=0.3))
+    assert len(await make(embed_s=0.05).embed_passages(["rain"])) == 1
 
 
 async def test_after_a_failure_nobody_asks_until_it_has_rested(
