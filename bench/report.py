@@ -249,6 +249,7 @@ def routing(found: Mapping[str, Any]) -> str:
 
 RATIOS = {
     "cold": "first query where nothing is kept",
+    "cold_cpu": "the same in seconds of the processor",
     "warm": "first query of another process",
     "query": "a query",
 }
