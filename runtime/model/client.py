@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from contracts import Json, Usage
@@ -116,7 +117,7 @@ class ModelClient:
         )  # fmt: skip
         for tool, why in built.dropped:
             _log.warning("the tool %s is not offered to the model: %s", tool, why)
-        request.course.sends(self.most(request))
+        request.course.sends(partial(self.most, request))
         try:
             answer = self._read(name, request, built, await self._raw(built))
         except SiliconError as error:

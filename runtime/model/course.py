@@ -27,7 +27,7 @@ class Course:
 
     def __init__(self) -> None:
         self._settled = NOTHING
-        self._open = NOTHING
+        self._open: Callable[[], Usage] | None = None
         self._unknown = False
         self._waiting = False
         self._since = 0.0
@@ -38,26 +38,29 @@ class Course:
     @property
     def took(self) -> Usage:
         """What was taken so far, at the most."""
-        return self._settled + self._open
+        return self._settled if self._open is None else self._settled + self._open()
 
     @property
     def is_worst_case(self) -> bool:
         """Whether that holds a request of which nobody knows what it took."""
-        return self._unknown or self._open != NOTHING
+        return self._unknown or self._open is not None
 
     @property
     def waited_s(self) -> float:
         """How long it waited for its turn so far; nobody worked on it meanwhile."""
         return self._waited_s + (time.perf_counter() - self._since if self._waiting else 0.0)
 
-    def sends(self, most: Usage) -> None:
-        """Count a request that goes out now at the most that it can take, beside those before."""
+    def sends(self, most: Callable[[], Usage]) -> None:
+        """Count a request that goes out now at the most that it can take, beside those before.
+
+        `most` is asked only where nobody tells what it took: to reckon it means to look through the whole request.
+        """
         self._unknown = self.is_worst_case
         self._settled, self._open = self.took, most
 
     def settles(self, usage: Usage = NOTHING) -> None:
         """Count what the request took after all, instead."""
-        self._settled, self._open = self._settled + usage, NOTHING
+        self._settled, self._open = self._settled + usage, None
 
     @contextmanager
     def waiting(self) -> Iterator[None]:

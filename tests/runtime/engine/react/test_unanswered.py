@@ -199,6 +199,21 @@ async def test_a_budget_of_tokens_ends_a_loop_of_faults(world: World, openai_ser
     assert report.usage.tokens_in + report.usage.tokens_out <= of_one * 2.5
 
 
+async def test_twenty_branches_with_tokens_for_three_requests_make_three(
+    world: World, openai_server: OpenAIServer
+) -> None:
+    openai_server.otherwise = fails(500)
+    once = await world.run(world.order({**THINK, "id": "b00", "retries": 0}))
+    budget = Budget(tokens=int((once.usage.tokens_in + once.usage.tokens_out) * 3.5))
+    asked = openai_server.count()
+    branches = [{**THINK, "id": f"b{number:02}"} for number in range(20)]
+    report = await world.run(world.order({"id": "all", "parallel": branches}, budget=budget))
+
+    assert report.asks is not None and report.asks.limit is Limit.TOKENS
+    assert openai_server.count() - asked == 3
+    assert budget.tokens is not None and report.usage.tokens_in + report.usage.tokens_out <= budget.tokens
+
+
 async def test_a_budget_of_seconds_ends_a_loop_of_faults(world: World, openai_server: OpenAIServer) -> None:
     openai_server.otherwise = fails(500)
     report = await world.run(world.order({**THINK, "retries": 10}, budget=Budget(seconds=0.0011)))
