@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.console.test_goals import Shop
+from tests.console.test_goals import EMBEDDING, Shop
 from tests.fakes.model import calls, done
 from tests.fakes.openai_server.asked import Quirks
-from tests.fakes.openai_server.server import obliging
+from tests.fakes.openai_server.script import fails
+from tests.fakes.openai_server.server import EMBEDDINGS, obliging
 
 SKILL = "---\nname: ask-around\ndescription: Finds out how things went, whoever knows.\n---\n"
 PLAN = """
@@ -56,3 +58,34 @@ def test_a_skill_that_a_model_calls_waits_for_its_decision_and_the_model_goes_on
 
     assert (ended["execution"]["state"], ended["execution"]["output"]) == ("done", {"verdict": "well"})
     assert len(shop.server.asked) == asked + 2
+
+
+def offered(shop: Shop) -> list[dict[str, Any]]:
+    return [event["data"] for event in shop.silicon("events")["events"] if event["type"].endswith("tools.offered")]
+
+
+def test_a_step_is_shown_its_skills_by_words_where_there_are_no_vectors_and_the_ledger_says_why(shop: Shop) -> None:
+    shop.server.when(lambda asked: asked.path == EMBEDDINGS, fails(503, "starting up"))
+    shop.server.plays(calls(("review-week", {})))
+    assert shop.run("How did the week go?", "--skill", "ask-around", **EMBEDDING)["state"] == "waiting"
+
+    (told,) = offered(shop)
+
+    assert told["skills"] == ["review-week"]
+    assert "503" in told["without_meaning"]
+
+
+def test_a_step_that_goes_on_keeps_the_skills_that_it_was_shown_whatever_the_endpoint_does(shop: Shop) -> None:
+    shop.server.plays(calls(("review-week", {})), done(verdict="well"))
+    waiting = shop.run("How did the week go?", "--skill", "ask-around", **EMBEDDING)
+    embedded = shop.server.count(EMBEDDINGS)
+    assert embedded > 0
+    shop.server.when(lambda asked: asked.path == EMBEDDINGS, fails(500))
+
+    shop.silicon("approvals", "decide", waiting["cards"][0]["id"], "nothing", "--as", "owner", **EMBEDDING)
+
+    (told,) = offered(shop)
+    assert "without_meaning" not in told
+    first, second = (asked.tool_names for asked in shop.server.chats[-2:])
+    assert first == second
+    assert shop.server.count(EMBEDDINGS) == embedded
