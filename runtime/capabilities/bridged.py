@@ -31,11 +31,11 @@ from contracts import (
     StepId,
 )
 from runtime.canonical import sha256
+from runtime.capabilities.access import AsksForAccess
 from runtime.capabilities.connections import BridgeConnection
 from runtime.capabilities.placing import BRIDGED
 from runtime.capabilities.port import (
     Allowed,
-    AsksForAccess,
     CallContext,
     CallResult,
     CapabilitySpec,

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from contracts import EvidenceItem, EvidenceKind, Json, Problem, Step
 from runtime.canonical import clean, sha256
+from runtime.capabilities.access import AsksForAccess
 from runtime.capabilities.port import (
     Allowed,
-    AsksForAccess,
     CallResult,
     EffectRequest,
     Refused,

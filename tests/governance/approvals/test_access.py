@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
+from itertools import product
 from typing import Any
 
 import pytest
@@ -12,13 +14,14 @@ from contracts import CardId, CardKind, Effect, OrderState, StatusReport, TaskOr
 from governance.approvals import ApprovalGate, ApprovalGateway, ApprovalRule
 from governance.approvals.access_cards import DONE, LEAVE, TRY_AGAIN
 from governance.approvals.card import CardView
-from governance.approvals.effect_cards import DO
+from governance.approvals.effect_cards import AGAIN, DO
 from governance.errors import NotAllowedToDecide
 from governance.policies import Policy, PolicyBook
 from runtime.capabilities.port import CallContext
 from runtime.errors import AccessDenied, InvalidArguments, PermissionRefused
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
+from tests.fakes.crashing_store import Crash, CrashingStore
 from tests.fakes.engine_world import Tool, World, one_after_the_other
 from tests.fakes.model import PlayedModel, calls, done
 from tests.governance.cards import MORGAN, ORGANISATION, ROBIN, RULES, say
@@ -26,6 +29,7 @@ from tests.governance.cards import MORGAN, ORGANISATION, ROBIN, RULES, say
 pytestmark = pytest.mark.anyio
 
 DENIED = AccessDenied("desk.look refused access (403): not you.", happened="no")
+GO_ON = {CardKind.EFFECT: DO, CardKind.ACCESS: TRY_AGAIN, CardKind.IN_DOUBT: AGAIN}
 LOOK: dict[str, Any] = {"id": "do", "use": "look", "with": {"day": 1}}
 
 
@@ -261,3 +265,28 @@ async def test_whoever_dies_in_the_granted_call_makes_nobody_decide_again(office
     report = await office.world.run(order)
 
     assert (report.state, report.output, len(set(keys)), len(keys)) == (OrderState.DONE, {"n": 7}, 1, 3)
+
+
+@pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.parametrize("effect", [Effect.READ, Effect.WRITE])
+async def test_whatever_append_the_process_dies_at_one_card_asks_and_the_step_is_done(
+    office: Office, effect: Effect, *, committed: bool
+) -> None:
+    for at, dying in product(range(6), range(4)):
+        tool = office.tool(DENIED, {"n": 7}, effect=effect)
+        order = office.order(LOOK)
+        asked: set[str] = set()
+        for life in range(12):
+            office.world.store = CrashingStore(office.store, at if life == dying else None, committed=committed)
+            with suppress(Crash):
+                report = await office.world.run(order)
+                if report.state is not OrderState.WAITING:
+                    break
+                (view,) = await office.cards(report)
+                asked.add(str(view.card.card_id))
+                await office.decide(view, GO_ON[view.card.kind])
+
+        raised = await office.gateway.all_cards()
+        assert report.state is OrderState.DONE
+        assert {str(each.card.card_id) for each in raised if each.card.order_id == order.order_id} == asked
+        assert 2 <= len(tool.calls) <= 3
