@@ -7,18 +7,21 @@ from collections.abc import Mapping
 from agents.organisation import Organisation
 from agents.skills import SkillChooser
 from console.meaning import Meanings
-from contracts import Name
 from runtime.settings.groups import SkillSettings
+
+KEPT = 16
+"""Choosers that stay ready; whoever works with one that does not keeps it."""
 
 
 class SkillChoices:
-    """Choosers that stay ready: the newest version of each organisation, with each model that a run pinned."""
+    """Choosers that stay ready, for each version of an organisation and each model that a run pinned."""
 
     def __init__(self, meanings: Meanings, settings: SkillSettings) -> None:
         """Take over where vectors come from, and how many skills are shown."""
         self._meanings = meanings
         self._settings = settings
-        self._ready: dict[tuple[Name, str], tuple[Organisation, SkillChooser]] = {}
+        self._ready: dict[tuple[int, str], tuple[Organisation, SkillChooser]] = {}
+        """By which organisation it is, which is kept as well: executions of several versions go on side by side."""
 
     def of(self, organisation: Organisation, names: Mapping[str, str]) -> SkillChooser:
         """Return what chooses among the organisation's skills.
@@ -27,10 +30,11 @@ class SkillChoices:
             organisation: as its execution pinned it.
             names: role → model, as the execution pinned them.
         """
-        key = organisation.name, names.get("embed", "")
-        kept = self._ready.get(key)
-        if kept is None or kept[0] is not organisation:
-            kept = self._ready[key] = organisation, self._made(organisation, names)
+        key = id(organisation), names.get("embed", "")
+        kept = self._ready.pop(key, None) or (organisation, self._made(organisation, names))
+        self._ready[key] = kept  # the one used last stands last
+        while len(self._ready) > KEPT:
+            del self._ready[next(iter(self._ready))]
         return kept[1]
 
     def _made(self, organisation: Organisation, names: Mapping[str, str]) -> SkillChooser:
