@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
@@ -119,6 +120,10 @@ HostName = Annotated[str, Field(pattern=r"^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?
 """`api.example.org`, `*.example.org`, `wiki.example.org:8080`."""
 
 
+_NOT_SET = frozenset({"host", "content-length", "content-type", "transfer-encoding", "connection", "idempotency-key"})
+_LETS_IN = re.compile(r"auth|cookie|token|secret|passw|key", re.IGNORECASE)
+
+
 class HostsConnection(DeclaredPart):
     """Hosts that `http.get` and `http.send` may reach, beside those of other lists."""
 
@@ -134,6 +139,16 @@ class HostsConnection(DeclaredPart):
     """What one request costs at most; absent, nobody knows, and a budget of money lets none through."""
     description: str = ""
     """What they are."""
+
+    @field_validator("headers")
+    @classmethod
+    def _lets_in_by_secrets_alone(cls, headers: dict[str, str | Secret]) -> dict[str, str | Secret]:
+        for name, value in headers.items():
+            if name.lower() in _NOT_SET:
+                raise ValueError(f"`{name}` is set by each request itself")
+            if isinstance(value, str) and _LETS_IN.search(name):
+                raise ValueError(f"`{name}` lets one in: write it as `{{secret: NAME}}`, never in the clear")
+        return headers
 
     @field_validator("hosts")
     @classmethod
