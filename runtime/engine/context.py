@@ -76,6 +76,8 @@ class Run:
     """Reads in progress, which identical ones join."""
     cancelled_branches: Callable[[], Collection[str]] = tuple
     """Branches that were asked to stop, by name."""
+    goes_on: bool = False
+    """Whether the order had begun before this run of it, perhaps in a process that was killed."""
     branch: str = ""
     """The branch that is being carried out, by its name; empty outside of groups."""
 

@@ -196,7 +196,7 @@ class Engine:
         Raises:
             VersionConflict: it does not stand as its view says.
         """
-        source = f"/organisation/{order.organisation}/employee/{order.employee}"
+        source, goes_on = f"/organisation/{order.organisation}/employee/{order.employee}", view.version > 0
         pace = Pace.of(order.plan.dispatch, self._settings, narrowed=None if view.report else view.narrowed)
         flow = Flow(pace=pace, closing=files is not None and files.problem(done=False) is not None)
         journal = Journal(
@@ -230,7 +230,7 @@ class Engine:
             settings=self._settings, cancelled=lambda: self._is_cancelled(order), outputs=Outputs(), sleep=self._sleep,
             grace_s=self._grace_s, steps=self._steps, model=self._model, branch=order.branch,
             cancelled_branches=self._cancelled_branches, flow=flow, still_held=self._still_held, account=account,
-            known=self._known,
+            known=self._known, goes_on=goes_on,
         )  # fmt: skip
 
     def _is_cancelled(self, order: TaskOrder, branch: str | None = None) -> bool:

@@ -13,6 +13,7 @@ from runtime.canonical import sha256, to_bytes
 from runtime.engine.budget import enforce_deadline
 from runtime.engine.outcome import Stop
 from runtime.engine.react.costs import ANSWER, reserve_answer
+from runtime.engine.react.killed import count_killed
 from runtime.engine.react.messages import prompt_of, request_of, request_sha256
 from runtime.engine.react.requesting import Attempt
 from runtime.engine.react.state import Turn
@@ -57,6 +58,12 @@ async def ask(talk: Talk) -> None:
             return
         await _enforce(talk, request)  # else it would wait for nothing
         await run.pause(wait_s)
+
+
+async def settle_killed(talk: Talk) -> None:
+    """Count the request that was under way when an earlier process was killed, if there was one."""
+    if talk.run.goes_on:
+        await count_killed(talk, _request(talk))
 
 
 async def _enforce(talk: Talk, request: ModelRequest) -> None:

@@ -19,7 +19,7 @@ from runtime.engine.origins import data_hash
 from runtime.engine.outcome import Outcome
 from runtime.engine.pause import write_pause
 from runtime.engine.plausible import Implausible, suspicions
-from runtime.engine.react.asking import ask
+from runtime.engine.react.asking import ask, settle_killed
 from runtime.engine.react.calls import carry_out, merged
 from runtime.engine.react.control import CONTROL, ReplanAsked, Say, StepBlocked, ending, read_control
 from runtime.engine.react.references import original_of
@@ -52,6 +52,7 @@ async def reason(run: Run, step: Step, unit: Unit, scope: Scope) -> Outcome:
     await run.journal.flush()  # before anything is paid for
     talk = await prepare(run, step, unit, scope)
     await recall_answers(run, talk.react)
+    await settle_killed(talk)
     while True:
         turn = talk.react.last
         if turn is not None:
