@@ -21,6 +21,7 @@ from console.server.pruning import prune_daily
 from console.server.same_ledger import SameLedger
 from console.server.signals import on_signals
 from console.server.told import Stopped, Stopping, Tell, Up
+from console.server.warming import warm
 from runtime.clock import Clock
 from runtime.draining import Draining
 from runtime.executor import ExecutionView, Executor, ExecutorService
@@ -99,6 +100,7 @@ async def _serve(
             watching = tasks.create_task(same.watch(settings.executor.sweep_s))
             present = tasks.create_task(be_present(store.leases, this_process(), settings.executor))
             pruning = tasks.create_task(prune_daily(resources))
+            warming = tasks.create_task(warm(organisations, settings))
             serving = tasks.create_task(organisations.bridge.serve(entered.set, for_all=not organisations.given))
             await entered.wait()
             draining = tasks.create_task(
@@ -112,6 +114,7 @@ async def _serve(
             serving.cancel()
             present.cancel()
             pruning.cancel()
+            warming.cancel()
             watching.cancel()
 
 
