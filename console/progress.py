@@ -82,9 +82,10 @@ class Progress:
             return False
         return self._versions.get((sign.order_id, sign.step, sign.index), 0) <= sign.version
 
-    def place(self, sign: ModelAsked) -> str:
-        """Return which step of whom the sign is of."""
+    def take_in(self, sign: ModelAsked) -> str:
+        """Let the step of a sign that holds be under way, which no event says yet; return whose it is."""
         order = self._orders[sign.order_id]
+        self._step(order, "dispatched", {"step": sign.step}, sign.since)
         return place_of(order.employee, sign.step, sign.index)
 
     def orders(self) -> Iterator[LiveOrder]:

@@ -18,7 +18,7 @@ from console.cli.render.queued import AGAIN, Waits, WaitsTold, asked_words, wait
 from console.progress import Progress
 from console.starter.make import make
 from console.texts import LANGUAGES, say_in
-from console.views import ModelAsked
+from console.views import ModelAsked, StepState
 from contracts import Event
 from tests.fakes import console_application as fake
 from tests.fakes.console_values import ROOT
@@ -90,7 +90,16 @@ def test_a_sign_holds_until_an_event_overtakes_it(event: Event, holds: bool) -> 
     progress.apply(event)
 
     assert progress.holds(SIGN) is holds
-    assert progress.place(SIGN) == "operations-head/choose"
+
+
+def test_a_step_whose_model_is_asked_is_under_way_before_any_event_says_so() -> None:
+    progress = Progress()
+    for each in fake.events()[:2]:
+        progress.apply(each)
+    assert progress.root is not None and progress.root.steps["choose"].state is StepState.PENDING
+
+    assert progress.take_in(SIGN) == "operations-head/choose"
+    assert (progress.root.steps["choose"].state, progress.root.steps["choose"].started) == (StepState.RUNNING, NOW)
 
 
 class Shop:

@@ -139,5 +139,5 @@ async def look_at_waits(executions: Executions, progress: Progress, told: Callab
             except LedgerUnavailable:  # whoever works on the execution tells that; the next look tells the rest
                 continue
         patient = [order for order in queued if now - order.since >= PATIENCE]
-        going_on = [(progress.place(sign), sign) for sign in asked if progress.holds(sign)]
+        going_on = [(progress.take_in(sign), sign) for sign in asked if progress.holds(sign)]
         told(Waits(now, patient, executions.hosts_awaited(), going_on))
