@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from agents.cognition.advise import AdviseCapability
 from agents.cognition.reason_capability import AttributeCapability
 from agents.cognition.sense import Sensors
+from agents.employee.introduction import Introduction
 from agents.employee.planning.conclude import StateResult
 from agents.employee.planning.propose import ChooseSkill, ProposePlan
 from agents.employee.ports import Offer
@@ -29,10 +30,10 @@ from console.texts import say_in
 from contracts import Answer, ExecutionId, Json, QuestionId
 from governance.approvals import ApprovalGate, ApprovalGateway
 from governance.notifications import Notify
-from governance.policies import Policy, PolicyBook
+from governance.policies import Policy, PolicyBook, ToldPolicies
 from memory.metric_capability import MetricCapability
 from memory.metrics import MetricRegistry
-from runtime.blackboard import LedgerBlackboard
+from runtime.blackboard import LedgerBlackboard, ToldBoard
 from runtime.capabilities.bridged import BridgeCalls, BridgedGate
 from runtime.capabilities.browser.capability import browser_capabilities
 from runtime.capabilities.builtin import builtin_capabilities
@@ -43,6 +44,7 @@ from runtime.capabilities.router import Router
 from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.web.capability import web_capabilities
 from runtime.clock import Clock
+from runtime.context.blocks import Block
 from runtime.engine.engine import Engine
 from runtime.engine.ports import Delegate, SkillChoice
 from runtime.engine.questions import read_answer
@@ -198,7 +200,14 @@ class Wired:
             known=run.known,
             model=self.models.for_run(self.organisation.name, run.models, self.organisation.prices),
             snapshot_events=self.settings.ledger.snapshot_events,
+            context=self.settings.context,
+            blocks=(*self._told, ToldBoard(self._board(run), self.settings.context)),
         )
+
+    @cached_property
+    def _told(self) -> Sequence[Block]:
+        """What the models of every execution are told, as it was pinned."""
+        return (Introduction(self.organisation), ToldPolicies(self.organisation.rules, self.settings.context))
 
     def skills_for(self, run: ExecutionRun) -> SkillChoice:
         """Return what chooses the skills that the models of an execution see, by the embeddings that it pinned."""

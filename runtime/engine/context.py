@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import ChainMap
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from runtime.canonical import clean
 from runtime.capabilities.port import Gate, Sandbox
 from runtime.capabilities.router import Router
 from runtime.clock import Clock
+from runtime.context.blocks import Block
 from runtime.draining import Steps
 from runtime.engine.account import Account
 from runtime.engine.branches import is_in
@@ -33,7 +34,7 @@ from runtime.known import Known
 from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Blobs, Ledger, NewEvent, Store
 from runtime.model.port import Model
-from runtime.settings.groups import EngineSettings
+from runtime.settings.groups import ContextSettings, EngineSettings
 
 T = TypeVar("T")
 
@@ -72,6 +73,10 @@ class Run:
     """Stops calls in progress after a cancel."""
     model: Model | None = None
     """Who reasons in steps that ask for it."""
+    context: ContextSettings = field(default_factory=ContextSettings)
+    """In which form models see what they see."""
+    blocks: Sequence[Block] = ()
+    """What else stands in their system prompts."""
     flights: Flights = field(default_factory=Flights)
     """Reads in progress, which identical ones join."""
     cancelled_branches: Callable[[], Collection[str]] = tuple

@@ -13,6 +13,7 @@ from runtime.canonical import to_bytes
 from runtime.capabilities.port import Gate, Sandbox
 from runtime.capabilities.router import Router
 from runtime.clock import Clock
+from runtime.context.blocks import Block
 from runtime.draining import Steps
 from runtime.engine.account import Account
 from runtime.engine.amounts import is_more
@@ -43,7 +44,7 @@ from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Lease, NewEvent, Store
 from runtime.model.port import Model
 from runtime.schema import fault_of, json_schema_of_parameters
-from runtime.settings.groups import EngineSettings
+from runtime.settings.groups import ContextSettings, EngineSettings
 from runtime.telemetry.context import working_on
 
 LARGEST_OUTPUT = PAYLOAD_BYTES - 1024 * 1024
@@ -67,6 +68,8 @@ class Engine:
         snapshot_events: after how many events of an order's stream a snapshot of it is taken.
         cancelled_branches: names of the branches that were asked to stop; polled like `cancelled`.
         still_held: asked before each effect; raises StaleWriter when the leases may have run out and cannot be renewed.
+        context: in which form models see what they see.
+        blocks: what else stands in their system prompts.
         known: what this process knows of the stretch's orders, so that it need not read them.
     """
 
@@ -77,7 +80,7 @@ class Engine:
         grace_s: float = 2.0, steps: Steps | None = None, model: Model | None = None,
         snapshot_events: int = SNAPSHOT_EVENTS,
         cancelled_branches: Callable[[], Collection[str]] = tuple, still_held: StillHeld = always,
-        known: Known | None = None,
+        known: Known | None = None, context: ContextSettings | None = None, blocks: Sequence[Block] = (),
     ) -> None:  # fmt: skip
         self._store = store
         self._router = router
@@ -98,6 +101,8 @@ class Engine:
         self._cancelled_branches = cancelled_branches
         self._still_held = still_held
         self._known = Known() if known is None else known
+        self._context = context or ContextSettings()
+        self._blocks = blocks
 
     async def run(
         self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None,
@@ -230,7 +235,7 @@ class Engine:
             settings=self._settings, cancelled=lambda: self._is_cancelled(order), outputs=Outputs(), sleep=self._sleep,
             grace_s=self._grace_s, steps=self._steps, model=self._model, branch=order.branch,
             cancelled_branches=self._cancelled_branches, flow=flow, still_held=self._still_held, account=account,
-            known=self._known, goes_on=goes_on,
+            known=self._known, goes_on=goes_on, context=self._context, blocks=self._blocks,
         )  # fmt: skip
 
     def _is_cancelled(self, order: TaskOrder, branch: str | None = None) -> bool:

@@ -23,6 +23,7 @@ from contracts import (
     TaskOrder,
     Usage,
 )
+from runtime.context.memory import Insight
 from runtime.engine.react.state import React
 from runtime.engine.result import Result
 from runtime.engine.states import UnitState
@@ -221,6 +222,8 @@ class OrderView:
     """Key of an effect → how taking it back stands: `intended`, `done` or `failed`."""
     answers_before: int = 0
     """Answers of models to the settled units."""
+    insights: list[Insight] = field(default_factory=list)
+    """What models noted in the working memory, oldest first."""
     report: StatusReport | None = None
     reopened: int = 0
     narrowed: int | None = None

@@ -341,6 +341,31 @@ class BlackboardSettings(Group):
     """Largest value, KiB; larger ones go by reference."""
 
 
+class ContextSettings(Group):
+    """What a model sees, and in which form."""
+
+    datum_chars: int = Field(default=200, ge=20)
+    """From so many characters on a value stands in a prompt once, and is cut out of what the model repeats of it."""
+    messages_least: int = Field(default=6, ge=2)
+    """Messages of a conversation that stay, however long the run is."""
+    insights_most: int = Field(default=40, ge=0)
+    """Insights of the working memory that are shown at most."""
+    insight_chars: int = Field(default=500, ge=20)
+    """Characters of one insight at most."""
+    insight_chars_most: int = Field(default=8_000, ge=0)
+    """Characters of all insights that are shown at most."""
+    long_description_chars: int = Field(default=400, ge=0)
+    """A step with a longer description is more complex."""
+    many_tools: int = Field(default=5, ge=0)
+    """A step with more tools is more complex."""
+    plan_chars: int = Field(default=2_000, ge=100)
+    """Characters in which a step's model is told the plan it is part of."""
+    board_chars: int = Field(default=1_000, ge=0)
+    """Characters of the blackboard that a step's model is told."""
+    policy_chars: int = Field(default=2_000, ge=0)
+    """Characters of policies that a step's model is told; the gate holds all of them."""
+
+
 class SkillSettings(Group):
     """Which of an employee's skills a model is shown."""
 

@@ -22,6 +22,7 @@ from runtime.settings.groups import (
     BrowserSettings,
     BusSettings,
     ClusterSettings,
+    ContextSettings,
     DoctorSettings,
     EngineSettings,
     ExecutorSettings,
@@ -82,6 +83,7 @@ class Settings(BaseSettings):
     sensor: SensorSettings = SensorSettings()
     blackboard: BlackboardSettings = BlackboardSettings()
     skills: SkillSettings = SkillSettings()
+    context: ContextSettings = ContextSettings()
     model: ModelSettings = ModelSettings()
     doctor: DoctorSettings = DoctorSettings()
     log: LogSettings = LogSettings()

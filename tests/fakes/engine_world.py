@@ -35,6 +35,7 @@ from runtime.capabilities.port import (
 )
 from runtime.capabilities.registry import Registry
 from runtime.capabilities.router import Router
+from runtime.context.blocks import Block
 from runtime.draining import Steps
 from runtime.engine.engine import Engine
 from runtime.engine.fold import fold_order
@@ -221,6 +222,7 @@ class World:
         self.key_rules: dict[str, KeyRule] = {}
         self.staff: Staff | None = None
         self.model: Model | None = None
+        self.blocks: Sequence[Block] = ()
         self.steps: Steps | None = None
         self.known: Known | None = None
         """What the process knows; None where each engine is one that knows nothing."""
@@ -253,6 +255,7 @@ class World:
             model=self.model,
             steps=self.steps,
             known=self.known,
+            blocks=self.blocks,
         )
 
     async def run(self, order: TaskOrder) -> StatusReport:

@@ -73,9 +73,7 @@ async def _enforce(talk: Talk, request: ModelRequest) -> None:
 
 
 def _request(talk: Talk) -> ModelRequest:
-    run = talk.run
-    prompt = prompt_of(run.order, talk.step, talk.task, talk.box, talk.react, limit=run.settings.inline_output)
-    return request_of(prompt, talk.step, talk.box, talk.react)
+    return request_of(prompt_of(talk), talk.step, talk.box, talk.react)
 
 
 async def _ask_once(talk: Talk, request: ModelRequest) -> float | None:

@@ -30,6 +30,7 @@ from runtime.engine.react.below import Resting, end_part, have_done, told_by_ski
 from runtime.engine.react.control import CONTROL, Say, is_ending, read_control, require_readable
 from runtime.engine.react.messages import SHOWN, beginning_of
 from runtime.engine.react.offer import SKILL
+from runtime.engine.react.own import OWN, carry_out_own
 from runtime.engine.react.references import put_back_in
 from runtime.engine.react.repeated import stop_repeated, twin_of
 from runtime.engine.react.state import Call, Turn
@@ -125,6 +126,9 @@ async def _attempt(talk: Talk, call: Call) -> Pause | None:
         return await _ask_person(talk, call)
     spec = talk.box.spec_for(call)
     arguments = talk.box.arguments_for(spec, call)
+    if spec.kind == OWN:
+        await finish_call(talk, call, await carry_out_own(talk, call, spec, arguments), None)
+        return None
     if spec.kind == SKILL:
         given = await have_done(talk, call, spec, arguments)
         if isinstance(given, Pause):

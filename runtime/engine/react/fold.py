@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from contracts import EvidenceId, Money, Problem, Usage, asked_id
+from runtime.context.memory import Insight
 from runtime.engine.fold_below import count_below, end_part
 from runtime.engine.happened import Data, Happened
 from runtime.engine.react.state import Call, React, Turn
@@ -108,6 +109,15 @@ def _offered(view: OrderView, event: Happened, data: Data) -> None:
     react.offered = tuple(data["skills"])
 
 
+def _opened(view: OrderView, event: Happened, data: Data) -> None:
+    _, react = _conversation(view, data)
+    react.opened, react.opened_sha256 = data.get("parts"), data.get("parts_sha256")
+
+
+def _noted(view: OrderView, event: Happened, data: Data) -> None:
+    view.insights.append(Insight(data["by"]["step"], data["text"]))
+
+
 def _waiting(view: OrderView, event: Happened, data: Data) -> None:
     unit, call = _call(view, data)
     if "usage" in data:
@@ -178,6 +188,8 @@ def _stop_waiting(unit: Unit, call: Call) -> None:
 
 HANDLERS: Mapping[str, Callable[[OrderView, Happened, Data], None]] = {
     "tools.offered": _offered,
+    "context.opened": _opened,
+    "insight.noted": _noted,
     "model.answered": _answered,
     "model.unreachable": _unreachable,
     "model.stopped": _stopped,

@@ -20,11 +20,12 @@ from runtime.engine.outcome import Outcome
 from runtime.engine.pause import write_pause
 from runtime.engine.plausible import Implausible, suspicions
 from runtime.engine.react.asking import ask, settle_killed
+from runtime.engine.react.beginning import prepare
 from runtime.engine.react.calls import carry_out, merged
 from runtime.engine.react.control import CONTROL, ReplanAsked, Say, StepBlocked, ending, read_control
 from runtime.engine.react.references import original_of
 from runtime.engine.react.state import Call, Turn
-from runtime.engine.react.talk import Talk, output_of, prepare, recall_answers
+from runtime.engine.react.talk import Talk, output_of, recall_answers
 from runtime.engine.react.unusable import AnswerUnusable, NothingUsable, refuse_unfinished
 from runtime.engine.scope import Scope
 from runtime.engine.view import Unit

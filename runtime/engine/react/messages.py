@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from contracts import Json, Problem, Step, TaskOrder
+from contracts import Json, Problem, Step
 from runtime.canonical import clean, sha256, to_bytes, to_text
+from runtime.context.blocks import INPUTS, RULES, TASK, TRANSCRIPT
 from runtime.context.parts import Part
 from runtime.context.prompt import Calling, Prompt, Said
 from runtime.context.showing import Showing
 from runtime.engine.react.control import CONTROL
 from runtime.engine.react.state import Call, React, Turn
+from runtime.engine.react.talk import Talk
 from runtime.engine.react.tools import Toolbox
 from runtime.model.port import Ending, ModelRequest
 from runtime.once import once_for_each
@@ -22,10 +24,6 @@ ROLE = "reason"
 """Which model of the settings reasons in steps."""
 SHOWN = 2_000
 """Characters that a model sees of what is kept by reference."""
-LEAST = 200
-"""Characters from which on a value is a datum that stands in a prompt once; below, it is words."""
-RULES, TASK, INPUTS, TRANSCRIPT = "rules", "task", "inputs", "transcript"
-"""Blocks of a prompt."""
 
 _ANSWER_FROM_IT = "Answer from this result."
 _RULES = f"""You carry out one step of a plan of an organisation, with the tools you are given.
@@ -41,7 +39,6 @@ _RULES = f"""You carry out one step of a plan of an organisation, with the tools
 class _Told:
     """What the prompts of one step are about."""
 
-    order: TaskOrder
     step: Step
     task: str
     box: Toolbox
@@ -49,16 +46,17 @@ class _Told:
     """Characters over which a value is shown by its beginning."""
 
 
-def prompt_of(order: TaskOrder, step: Step, task: str, box: Toolbox, react: React, *, limit: int) -> Prompt:
-    """Return what is said next; values and answers longer than `limit` are shown by their beginning.
+def prompt_of(talk: Talk) -> Prompt:
+    """Return what is said next: the same again after any stop.
 
     Raises:
         RepresentationTwice: it would show one datum in two forms.
     """
-    showing = Showing(LEAST)
+    limit, react = talk.run.settings.inline_output, talk.react
+    showing = Showing(talk.run.context.datum_chars)
     said = [
-        Said("system", (Part(RULES, _RULES, "the platform", pinned=True),)),
-        Said("user", tuple(_task(_Told(order, step, task, box, limit), showing))),
+        Said("system", (Part(RULES, _RULES, "the platform", pinned=True), *talk.opening)),
+        Said("user", tuple(_task(_Told(talk.step, talk.task, talk.box, limit), showing))),
     ]
     for turn in react.turns:
         said.extend(_of_turn(turn, limit, showing))
@@ -95,7 +93,6 @@ def _tool_text(tool: Mapping[str, Any]) -> str:
 
 def _task(told: _Told, showing: Showing) -> Iterator[Part]:
     step, origin = told.step, f"step {told.step.id}"
-    yield Part(TASK, f"Order: {told.order.objective}", "the order", pinned=True)
     yield Part(TASK, f"Step {step.id}: {told.task}", origin, pinned=True)
     if step.gives:
         form = to_bytes(clean(json_schema_of(step.gives))).decode()

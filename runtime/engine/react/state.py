@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from contracts import CardId, Json, Problem, QuestionId
 from runtime.model.port import Ending
@@ -141,6 +141,10 @@ class React:
     """After which answer the step failed, and why."""
     offered: tuple[str, ...] | None = None
     """Skills that the model is shown, where they were chosen for the task; None before that, or where none are."""
+    opened: Sequence[Mapping[str, Any]] | None = None
+    """Parts of the system prompt that were looked at when the step began; None before that, or when there were none."""
+    opened_sha256: str | None = None
+    """Where they are, when they are long."""
     unreachable: int = 0
     """Times in a row that the model could not be reached."""
 

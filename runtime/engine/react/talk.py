@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
 
 from contracts import CapabilityName, Json, Step
-from runtime.bindings import resolve
 from runtime.canonical import clean, sha256
-from runtime.engine.check_tools import tools_of
+from runtime.context.parts import Part
 from runtime.engine.context import Run
 from runtime.engine.react.control import CONTROL
-from runtime.engine.react.offer import offered_skills
 from runtime.engine.react.state import Call, React, Turn
 from runtime.engine.react.tools import Toolbox
 from runtime.engine.scope import Scope
 from runtime.engine.view import Unit
 from runtime.errors import InvalidArguments
-from runtime.texts import in_language
 
 
 @dataclass(slots=True)
@@ -35,6 +32,8 @@ class Talk:
     task: str
     """What the model is asked to do, bindings filled in."""
     started_at: datetime
+    opening: Sequence[Part] = ()
+    """What stands in the system prompt beside the platform's rules."""
     _keys: dict[str, tuple[CapabilityName, str] | None] = field(default_factory=dict)
 
     @property
@@ -68,17 +67,6 @@ class Talk:
             return spec.name, sha256(clean(self.box.arguments_for(spec, call)))
         except InvalidArguments:
             return None
-
-
-async def prepare(run: Run, step: Step, unit: Unit, scope: Scope) -> Talk:
-    """Return the conversation, ready to go on; raise NotFound for a tool that there is not."""
-    given = cast("dict[str, Json]", resolve(dict(step.arguments), scope.values))
-    task = str(resolve(in_language(step.react or "", run.order.language), scope.values))
-    skills = await offered_skills(run, step, unit, task)
-    own = dict.fromkeys(tools_of(step)).keys() - {skill.name for skill in skills}
-    specs = [run.router.spec(name) for name in dict.fromkeys(tools_of(step)) if name in own]
-    box = Toolbox(step, [*specs, *skills], given)
-    return Talk(run, step, unit, scope, box, task, run.clock.now())
 
 
 async def recall_answers(run: Run, react: React) -> None:

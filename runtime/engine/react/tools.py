@@ -17,8 +17,8 @@ from runtime.once import once_for_each
 from runtime.schema import fault_of, json_schema_of_parameters
 from runtime.texts import in_language
 
-_NAMESAKE = f"{CONTROL}:capability"
-"""What a capability is called here whose name is that of our own tool; no other has a colon in its name."""
+_NAMESAKE = ":capability"
+"""Behind the name of a capability that is the name of a tool of the engine; no other has a colon in its name."""
 
 
 class UnknownTool(InvalidArguments):
@@ -33,12 +33,23 @@ class Toolbox:
     An argument of the step that has the name of a parameter is bound to it: the model does not see it, code fills it.
     """
 
-    def __init__(self, step: Step, specs: Iterable[CapabilitySpec], given: Mapping[str, Json]) -> None:
+    def __init__(
+        self, step: Step, specs: Iterable[CapabilitySpec], given: Mapping[str, Json],
+        *, own: Sequence[CapabilitySpec] = (),
+    ) -> None:  # fmt: skip
+        """Take over what the step's model may call, and the tools of the engine that it is given beside."""
         self._step = step
         self._given = given
-        self._specs = {_NAMESAKE if spec.name == CONTROL else spec.name: spec for spec in specs}
+        taken = {CONTROL, *(spec.name for spec in own)}
+        self._specs = {f"{spec.name}{_NAMESAKE}" if spec.name in taken else spec.name: spec for spec in specs}
+        self._specs |= {spec.name: spec for spec in own}
         self._names = names_of((*self._specs, CONTROL), frozenset())
         self._declared: Sequence[Mapping[str, Any]] | None = None
+
+    @property
+    def uses(self) -> Sequence[str]:
+        """The names of everything that may be called, apart from `step_control`."""
+        return [spec.name for spec in self._specs.values()]
 
     @property
     def shown_inputs(self) -> dict[str, Json]:

@@ -16,10 +16,11 @@ from runtime.engine.effects import CONFIRMED, find_out
 from runtime.engine.finish import undo_if_told
 from runtime.engine.other_way import form_of
 from runtime.engine.pause import Pause
+from runtime.engine.react.beginning import prepare
 from runtime.engine.react.calls import context_of, fail_call, finish_call, write_wait
 from runtime.engine.react.references import put_back
 from runtime.engine.react.state import Call
-from runtime.engine.react.talk import Talk, prepare, recall_answers
+from runtime.engine.react.talk import Talk, recall_answers
 from runtime.engine.repeat import scope_of
 from runtime.engine.result import Undo
 from runtime.engine.view import NOTHING, Unit

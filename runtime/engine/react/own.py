@@ -1,0 +1,59 @@
+"""Tools of the engine itself: about what the model knows, not about the world. They are no capabilities of anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from contracts import Json, Parameter, Step, Tier, ValueType
+from runtime.capabilities.port import CapabilitySpec
+from runtime.engine.context import Run
+from runtime.engine.finish import Draft
+from runtime.engine.react.state import Call
+from runtime.engine.react.talk import Talk
+from runtime.errors import InvalidArguments
+from runtime.ledger.port import NewEvent
+
+OWN = "own"
+"""Kind of these tools."""
+
+WORKING_MEMORY = CapabilitySpec(
+    name="working_memory",
+    kind=OWN,
+    description="Note what later steps of this plan need to know and no result tells: a decision with its reason, "
+    "a way that was given up, something odd. One thing a call, in a sentence or two; no results, no plans.",
+    parameters={"insight": Parameter(type=ValueType.STRING, description="What is worth knowing later.")},
+    gives={},
+    tier=Tier.COGNITIVE,
+    any_tier=True,
+)
+
+Act = Callable[[Talk, Call, Mapping[str, Json]], Awaitable[Draft]]
+
+
+def own_tools(run: Run, step: Step) -> Sequence[CapabilitySpec]:
+    """Return those that make sense in the step: nobody reads what the last one notes."""
+    last = run.order.plan.steps[-1]
+    return () if step.id == last.id or len(run.order.plan.steps) == 1 else (WORKING_MEMORY,)
+
+
+async def carry_out_own(talk: Talk, call: Call, spec: CapabilitySpec, arguments: Mapping[str, Json]) -> Draft:
+    """Do what the call asks for.
+
+    Raises:
+        InvalidArguments: it cannot be done like that.
+    """
+    return await _ACTS[spec.name](talk, call, arguments)
+
+
+async def _note(talk: Talk, call: Call, arguments: Mapping[str, Json]) -> Draft:
+    text, most = " ".join(str(arguments["insight"]).split()), talk.run.context.insight_chars
+    if not text:
+        raise InvalidArguments("There is nothing in the insight.", happened="no")
+    if len(text) > most:
+        raise InvalidArguments(f"An insight has {most} characters at most; this one has {len(text):,}.", happened="no")
+    by = {**talk.unit.place, "call": call.id}
+    noted = NewEvent("insight.noted", {"by": by, "text": talk.run.journal.redact(text)})
+    return Draft({"noted": True}, started_at=talk.run.clock.now(), seconds=0.0, events=(noted,))
+
+
+_ACTS: Mapping[str, Act] = {WORKING_MEMORY.name: _note}
