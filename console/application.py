@@ -16,6 +16,7 @@ from console.keeping import Keeping
 from console.letters import Letters
 from console.ports import Application
 from console.ports_executions import Watch
+from console.prompting import Prompts
 from console.resources import Resources
 from console.serving import Serving
 from console.views import (
@@ -44,7 +45,7 @@ async def open_application(settings: Settings, clock: Clock | None = None) -> As
         await resources.close()
 
 
-class SiliconApplication(SiliconExecutions, Serving, Archiving, Evidence, Clustering, Bridging, Letters):
+class SiliconApplication(SiliconExecutions, Serving, Archiving, Evidence, Clustering, Bridging, Letters, Prompts):
     """The port `Application`. Deadlines that passed are judged before anything is read or run."""
 
     def __init__(self, resources: Resources) -> None:

@@ -14,6 +14,7 @@ from console.ports_cluster import Cluster
 from console.ports_evidence import Evidence
 from console.ports_executions import Executions, Watch
 from console.ports_letters import Letters
+from console.ports_prompts import Prompts
 from console.ports_remote import Remote
 from console.views import (
     AuditResult,
@@ -27,7 +28,7 @@ from contracts import MetricDefinition
 from runtime.settings.load import Settings
 
 
-class Application(Executions, Remote, Archives, Evidence, Cluster, Bridges, Letters, Protocol):
+class Application(Executions, Remote, Archives, Evidence, Cluster, Bridges, Letters, Prompts, Protocol):
     """The product as its faces use it.
 
     Opening one touches neither database nor folder: each method opens what it needs, so that `doctor` and `db` work on

@@ -161,6 +161,10 @@ class Wired:
         if "connected" in self.__dict__:
             await self.connected.close()
 
+    def reading(self, run: ExecutionRun) -> Engine:
+        """Return an engine that looks at orders of an execution and carries none out."""
+        return self._engine(run, self.workforce.shift(run).delegate, (), run.still_held)
+
     def engine_in_slot(self, run: ExecutionRun, slot: Sequence[Lease], still_held: StillHeld) -> Engine:
         """Return the engine of an order that holds a slot; the slot is asked about before the execution's lease."""
 

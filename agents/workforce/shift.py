@@ -27,12 +27,13 @@ class Shift:
     ) -> None:
         self._employee_of = employee_of
         self._engine_for = engine_for
-        self._delegate = dispatcher_for(self)
+        self.delegate = dispatcher_for(self)
+        """Where orders go that are passed on."""
         self._send = send or self.carry_out
 
     async def begin(self, order: TaskOrder) -> StatusReport:
         """Have the first order carried out; it and every order below it pass the dispatcher."""
-        return await self._delegate.carry_out(order)
+        return await self.delegate.carry_out(order)
 
     async def deliver(self, order: TaskOrder) -> StatusReport:
         """Hand the order to its employee, wherever that one sits."""
@@ -41,4 +42,4 @@ class Shift:
     async def carry_out(self, order: TaskOrder) -> StatusReport:
         """Have the order carried out by its employee in this process."""
         employee = self._employee_of(order)
-        return await employee.carry_out(order, engine_for=self._engine_for, delegate=self._delegate)
+        return await employee.carry_out(order, engine_for=self._engine_for, delegate=self.delegate)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
 
-from contracts import OrderState, Problem, SlotAllocation, StatusReport, TaskOrder
+from contracts import OrderId, OrderState, Problem, SlotAllocation, StatusReport, TaskOrder
 from runtime.blackboard.port import Blackboard
 from runtime.canonical import to_bytes
 from runtime.capabilities.port import Gate, Sandbox
@@ -27,6 +27,7 @@ from runtime.engine.journal import SNAPSHOT_EVENTS, Journal, Redact
 from runtime.engine.order_json import json_of
 from runtime.engine.pace import Pace
 from runtime.engine.ports import Delegate, SlotFiles
+from runtime.engine.react.past import PastRequest, past_requests
 from runtime.engine.report import report, report_on
 from runtime.engine.resume import open_view
 from runtime.engine.schedule import carry_out_plan
@@ -140,6 +141,16 @@ class Engine:
             run = await self._begin(order, view, None, None, None)
             async with aclosing(run.journal):
                 return await self._without_doubts(run, doubtful)
+
+    async def past_requests(self, order_id: OrderId) -> Sequence[PastRequest]:
+        """Return the requests of an order that models answered, put together again; nothing is written."""
+
+        async def begin(view: OrderView) -> Run:
+            assert view.order is not None
+            return await self._begin(view.order, view, None, None, None)
+
+        events = await self._store.ledger.read(str(order_id))
+        return [request async for request in past_requests(events, begin)]
 
     async def _without_doubts(self, run: Run, doubtful: Sequence[Unit]) -> StatusReport | None:
         view = run.view

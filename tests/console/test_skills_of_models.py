@@ -89,3 +89,18 @@ def test_a_step_that_goes_on_keeps_the_skills_that_it_was_shown_whatever_the_end
     first, second = (asked.tool_names for asked in shop.server.chats[-2:])
     assert first == second
     assert shop.server.count(EMBEDDINGS) == embedded
+
+
+def test_what_the_model_was_told_is_shown_part_by_part(shop: Shop) -> None:
+    shop.server.plays(calls(("review-week", {})), done(verdict="well"))
+    waiting = shop.run("How did the week go?", "--skill", "ask-around")
+
+    (first,) = shop.silicon("show", waiting["execution_id"], "--prompts")["prompts"]
+
+    assert (first["step"], first["answer"], first["same"]) == ("think", 1, True)
+    origins = {part["origin"]: part for message in first["messages"] for part in message["parts"]}
+    assert origins["employee shop-head"]["text"].startswith("You work as Head of the shop (shop-head) of bakery.")
+    assert origins["the order"]["pinned"] and origins["the order"]["block"] == "goal"
+    assert first["tools"] == ["review-week", "step_control"]
+    sent = shop.server.chats[-1].json["messages"]
+    assert sent[0]["content"] == "\n\n".join(part["text"] for part in first["messages"][0]["parts"])

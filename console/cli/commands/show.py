@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from console.cli.commands.evidence import orders_named
 from console.cli.exits import Exit
@@ -13,6 +14,7 @@ from console.cli.options import AsJson, Language, command
 from console.cli.render.evidence import evidence_data, evidence_lines
 from console.cli.render.given import given_lines, steps_named
 from console.cli.render.outcome import outcome_data
+from console.cli.render.prompts import prompt_lines
 from console.cli.render.show import execution_lines
 from console.cli.session import Session, conduct, find_id
 from console.ports import Application
@@ -42,6 +44,12 @@ def show(
         bool,
         typer.Option("--evidence", help="Of an order, or each of an execution: what was done and seen, item by item."),
     ] = False,
+    prompts: Annotated[
+        bool,
+        typer.Option(
+            "--prompts", help="What models were told, part by part; --full adds the words.", show_default=False
+        ),
+    ] = False,
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
@@ -65,6 +73,17 @@ def show(
             session.output.show(*evidence_lines(each, session.output))
         return Exit.DONE
 
+    async def work_on_prompts(session: Session, application: Application) -> int:
+        orders = await orders_named(application, await _named(application, id_))
+        shown = await application.prompts(await _execution(application, id_), orders)
+        found = [each for each in shown if step in (None, each.step)]
+        session.output.data({"prompts": to_data(found)})
+        for each in found:
+            session.output.show(*prompt_lines(each, session.output, whole=full))
+        if not found:
+            session.output.show(Text(session.say("prompts-none")))
+        return Exit.DONE
+
     async def work_on_step(session: Session, application: Application) -> int:
         order = await find_id(application, OrderId, id_) if id_.startswith(f"{OrderId.KIND}/") else None
         shown = await application.show(await _execution(application, id_))
@@ -76,9 +95,14 @@ def show(
 
     if evidence and step is not None:
         raise typer.BadParameter("--evidence shows all steps; leave STEP out.")
-    if full and step is None:
+    if evidence and prompts:
+        raise typer.BadParameter("--evidence and --prompts show different things; ask for one of them.")
+    if full and step is None and not prompts:
         raise typer.BadParameter("--full needs the STEP whose value is shown.")
-    chosen = work_on_step if step is not None else work_on_evidence if evidence else work
+    if prompts:
+        chosen = work_on_prompts
+    else:
+        chosen = work_on_step if step is not None else work_on_evidence if evidence else work
     conduct(chosen, as_json=as_json, language=language)
 
 
