@@ -344,6 +344,18 @@ class BlackboardSettings(Group):
 class ContextSettings(Group):
     """What a model sees, and in which form."""
 
+    store_chars: int = Field(default=8_000, ge=100)
+    """A tool's result whose JSON is longer than this is stored; the conversation holds what stands for it."""
+    store_items: int = Field(default=10, ge=1)
+    """So is one that is an array of more items, or has one in a field."""
+    preview_chars: int = Field(default=12_000, ge=0)
+    """What the record of a stored result keeps of its beginning, for audit; it never enters a prompt."""
+    digest_chars: int = Field(default=1_000, ge=200, le=100_000)
+    """Longest structural digest of a value."""
+    inspect_chars: int = Field(default=4_000, ge=500, le=100_000)
+    """Longest answer of a tool that looks into stored data."""
+    whole_chars: int = Field(default=10_000, ge=100)
+    """`get_stored_data` gives a value whole up to this length, and what is longer condensed."""
     datum_chars: int = Field(default=200, ge=20)
     """From so many characters on a value stands in a prompt once, and is cut out of what the model repeats of it."""
     messages_least: int = Field(default=6, ge=2)

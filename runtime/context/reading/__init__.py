@@ -1,0 +1,1 @@
+"""What a value is, and where in it things stand."""
