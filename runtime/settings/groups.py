@@ -376,6 +376,18 @@ class ContextSettings(Group):
     """Characters of the blackboard that a step's model is told."""
     policy_chars: int = Field(default=2_000, ge=0)
     """Characters of policies that a step's model is told; the gate holds all of them."""
+    condensed_chars: int = Field(default=2_000, ge=100)
+    """What a model condenses a longer one to, at most."""
+    condense_s: float = Field(default=60.0, gt=0, le=_LONGEST_S)
+    """Seconds that it may take for it, all its requests together."""
+    condense_temperature: float = Field(default=0.3, ge=0, le=2)
+    """How freely it words it."""
+    condense_piece_chars: int = Field(default=100_000, ge=1_000)
+    """Characters that one request to it holds; what is longer is condensed in pieces."""
+    condense_pieces: int = Field(default=8, ge=1)
+    """Pieces at most; of what is longer still, the beginning is shown."""
+    fallback_chars: int = Field(default=3_000, ge=0)
+    """Beginning that stands for a value of which no model made anything."""
 
 
 class SkillSettings(Group):
