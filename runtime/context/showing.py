@@ -27,6 +27,15 @@ class Showing:
         self._retold = Shown(least)
         self.left_out: list[LeftOut] = []
 
+    def opened(self, part: Part) -> Part:
+        """Return a part that was made when the step began: as it is, or a pointer where its datum comes up whole."""
+        if part.ref is None or part.form is Form.POINTER:
+            return part
+        if part.ref in self._whole:
+            return self._pointer(part.text, part.ref, "a later result", block=part.block, origin=part.origin)
+        self._at[part.ref] = f"{part.block}: {part.origin}"
+        return part
+
     def datum(self, text: str, ref: str, *, block: str, origin: str, name: str) -> Part:
         """Return a datum whole, or a pointer to where it stands already.
 

@@ -16,6 +16,7 @@ from contracts import (
     Json,
     OrderId,
     OutputMode,
+    PlanDefinition,
     Problem,
     Step,
     Usage,
@@ -24,9 +25,11 @@ from runtime.bindings import CONFIRMED_BY_PERSON, ONLY_CONFIRMED, resolve
 from runtime.canonical import MAX_DEPTH, clean, sha256, to_bytes
 from runtime.capabilities.port import CallSeen, NewFile
 from runtime.capabilities.router import output_fault
+from runtime.context.bus import about
 from runtime.engine.accept import Judged, OutputFaulty, require_calls, require_checks
 from runtime.engine.context import Run, failed
 from runtime.engine.origins import data_hash
+from runtime.engine.other_way import forms_of
 from runtime.engine.outcome import End, Outcome
 from runtime.engine.plausible import suspicions
 from runtime.engine.questions import new_question, question_append
@@ -36,6 +39,7 @@ from runtime.engine.scope import Scope
 from runtime.engine.view import NOTHING, Unit, UnitKey
 from runtime.errors import BusinessRefusal, InvalidArguments, SiliconError, VersionConflict
 from runtime.ledger.port import Append, NewEvent
+from runtime.once import once_for_each
 
 _UNDO_DEPTH = 3
 """How deep inside its event the way back stands: it must fit, for the receipt of the effect is in that event too."""
@@ -69,6 +73,10 @@ class Draft:
     """Whether an effect took place that must not be repeated."""
     confirmed: bool = False
     """Whether only a person's word says so; there is no output to be judged then."""
+    told: str | None = None
+    """What the model is told in place of it, by a tool of the engine."""
+    whole_of: str = ""
+    """Reference of the datum that is told so, where that is the whole of it."""
     correctable: bool = False
     """Whether a fault of the output can be mended by whoever gave it; it is raised then, whatever happened before."""
 
@@ -201,7 +209,16 @@ def result_of(run: Run, step: Step, draft: Draft) -> tuple[Result, list[bytes]]:
         sealed=draft.sealed,
         happened=draft.happened,
     )
+    if apart and _has_readers(run.order.plan):
+        result.length = len(data.decode())
+        result.about = about(kept, run.context, length=result.length)
     return result, [*([data] if apart else []), *(file.data for file in draft.files)]
+
+
+@once_for_each(256)
+def _has_readers(plan: PlanDefinition) -> bool:
+    """Whether a model works on any step of the plan, and may want to know what is stored."""
+    return any(form.react is not None for step in plan.all_steps() for form in forms_of(step))
 
 
 def _require_form(step: Step, output: Json) -> None:

@@ -83,6 +83,10 @@ class Result:
     """Whether an effect took place, here or in the order below, that must not be repeated."""
     suspicious: tuple[str, ...] = ()
     """What a rule found odd about it: a person kept it, or the model that made the call was told."""
+    about: str = ""
+    """What code says of a long output, for models of later steps."""
+    length: int = 0
+    """Characters of such an output."""
 
     @property
     def result_sha256(self) -> str:
@@ -170,6 +174,8 @@ class Result:
             tuple(get("members", ())),
             bool(get("happened")),
             tuple(get("suspicious", ())),
+            get("about", ""),
+            get("about_length", 0),
         )
 
 
@@ -194,6 +200,8 @@ _STORED: Mapping[str, tuple[str, Callable[[Any], Any] | None]] = {
     "artifacts": ("artifacts", _all_to_json),
     "undo": ("undo", lambda undo: {"use": undo.use, "arguments": dict(undo.arguments)}),
     "happened": ("happened", None),
+    "about": ("about", None),
+    "length": ("about_length", None),
 }
 """Field → where and in which form it is stored, when it holds anything, which hardly any of them does."""
 _stored = attrgetter(*_STORED)

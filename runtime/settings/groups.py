@@ -356,6 +356,14 @@ class ContextSettings(Group):
     """Longest answer of a tool that looks into stored data."""
     whole_chars: int = Field(default=10_000, ge=100)
     """`get_stored_data` gives a value whole up to this length, and what is longer condensed."""
+    prefetch_chars: int = Field(default=4_096, ge=0)
+    """An input of a step is shown whole up to this length, and what is longer by its digest."""
+    bus_chars: int = Field(default=4_096, ge=0)
+    """Room for the inputs of a step and the index of stored data together."""
+    listed_chars: int = Field(default=200, ge=50)
+    """What the index says of one stored result."""
+    listed_most: int = Field(default=50, ge=0)
+    """Stored results that are looked at for the index: those the step depends on, then the newest."""
     datum_chars: int = Field(default=200, ge=20)
     """From so many characters on a value stands in a prompt once, and is cut out of what the model repeats of it."""
     messages_least: int = Field(default=6, ge=2)

@@ -73,7 +73,7 @@ async def _enforce(talk: Talk, request: ModelRequest) -> None:
 
 
 def _request(talk: Talk) -> ModelRequest:
-    return request_of(prompt_of(talk), talk.step, talk.box, talk.react)
+    return request_of(talk, prompt_of(talk))
 
 
 async def _ask_once(talk: Talk, request: ModelRequest) -> float | None:

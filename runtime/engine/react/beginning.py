@@ -7,11 +7,12 @@ from typing import cast
 from contracts import Json, Step
 from runtime.bindings import resolve
 from runtime.context.blocks import About
+from runtime.context.bus import materialised
 from runtime.engine.check_tools import tools_of
 from runtime.engine.context import Run
 from runtime.engine.react.offer import offered_skills
 from runtime.engine.react.opening import opened
-from runtime.engine.react.own import own_tools
+from runtime.engine.react.own import offer_inspection, own_tools
 from runtime.engine.react.talk import Talk
 from runtime.engine.react.tools import Toolbox
 from runtime.engine.scope import Scope
@@ -27,5 +28,8 @@ async def prepare(run: Run, step: Step, unit: Unit, scope: Scope) -> Talk:
     own = dict.fromkeys(tools_of(step)).keys() - {skill.name for skill in skills}
     specs = [run.router.spec(name) for name in dict.fromkeys(tools_of(step)) if name in own]
     box = Toolbox(step, [*specs, *skills], given, own=own_tools(run, step))
-    opening = await opened(run, step, unit, About(run.order, step.id, task, box.uses))
-    return Talk(run, step, unit, scope, box, task, run.clock.now(), opening)
+    inputs = materialised(box.shown_inputs, step.material, run.context)
+    opening = await opened(run, step, unit, About(run.order, step.id, task, box.uses), inputs)
+    talk = Talk(run, step, unit, scope, box, task, run.clock.now(), inputs, opening)
+    offer_inspection(talk)
+    return talk

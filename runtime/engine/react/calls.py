@@ -26,11 +26,11 @@ from runtime.engine.parallel import settle_all
 from runtime.engine.pause import Pause
 from runtime.engine.plausible import suspicions
 from runtime.engine.questions import answer_to, new_question, question_append
-from runtime.engine.react.below import Resting, end_part, have_done, told_by_skill, told_of
+from runtime.engine.react.below import Resting, end_part, have_done, told_of
 from runtime.engine.react.control import CONTROL, Say, is_ending, read_control, require_readable
-from runtime.engine.react.messages import SHOWN, beginning_of
-from runtime.engine.react.offer import SKILL
-from runtime.engine.react.own import OWN, carry_out_own
+from runtime.engine.react.keeping import shown_as
+from runtime.engine.react.offer import OWN, SKILL
+from runtime.engine.react.own import carry_out_own
 from runtime.engine.react.references import put_back_in
 from runtime.engine.react.repeated import stop_repeated, twin_of
 from runtime.engine.react.state import Call, Turn
@@ -258,12 +258,8 @@ async def finish_call(
     data = talk.of_call(call, **result.to_data(), arguments_sha256=arguments_sha256)
     if odd == ():
         data["judged"] = True  # and found plausible
-    told = told_by_skill(talk, draft)
-    if result.output_sha256 is not None:
-        beginning, data["length"] = beginning_of(draft.output)
-        data["shown"] = beginning if told is None else told[:SHOWN]
-    elif told is not None:
-        data["told"] = told
+    facts, more = shown_as(talk, draft, apart=result.output_sha256 is not None)
+    data, blobs = {**data, **facts}, [*blobs, *more]
     await run.journal.write(
         *draft.events, NewEvent("call.finished", clean_data(data)), appends=draft.appends, blobs=blobs
     )

@@ -23,9 +23,25 @@ async def reserve_answer(talk: Talk, request: ModelRequest) -> None:
         BudgetExceeded: it is not there, in the order or in the share that the plan gives the step.
         PriceUnknown: the model cannot tell how much that is, or tells it in another currency.
     """
-    account, share = talk.run.account, talk.step.budget or Budget()
-    if not account.limits and not amounts_of(share):
-        return
+    if _is_limited(talk):
+        _require_share(talk, request)
+        await talk.run.account.take(talk.unit, {OWN: ONE_STEP, ANSWER: _needed(talk, request, talk.run.account.budget)})
+
+
+async def set_aside(talk: Talk, request: ModelRequest, what: str) -> None:
+    """Set aside the same under a name of its own, for a request beside the conversation; it raises the same."""
+    if _is_limited(talk):
+        _require_share(talk, request)
+        await talk.run.account.take(talk.unit, {what: _needed(talk, request, talk.run.account.budget)})
+
+
+def _is_limited(talk: Talk) -> bool:
+    return bool(talk.run.account.limits) or bool(talk.step.budget and amounts_of(talk.step.budget))
+
+
+def _require_share(talk: Talk, request: ModelRequest) -> None:
+    """Return when the share that the plan gives the step holds the most that the answer can take."""
+    share = talk.step.budget or Budget()
     own = {**_needed(talk, request, share)}
     if share.seconds is not None:
         own[Limit.SECONDS] = SMALLEST[Limit.SECONDS]
@@ -33,7 +49,6 @@ async def reserve_answer(talk: Talk, request: ModelRequest) -> None:
     for limit, needed in own.items():
         if limit in left and left[limit] < needed:
             raise exceeded(share, talk.unit.usage, limit, needed=needed, free=left[limit])
-    await account.take(talk.unit, {OWN: ONE_STEP, ANSWER: _needed(talk, request, account.budget)})
 
 
 def _needed(talk: Talk, request: ModelRequest, budget: Budget) -> Amounts:

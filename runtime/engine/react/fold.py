@@ -133,7 +133,8 @@ def _finished(view: OrderView, event: Happened, data: Data) -> None:
     _named(call, data)
     call.result = result = Result.from_data(data, event.time)
     call.shown, call.length = data.get("shown", ""), data.get("length", 0)
-    call.told = data.get("told", "")
+    call.told, call.whole_of = data.get("told", ""), data.get("whole_of", "")
+    call.stored = bool(data.get("stored")) or result.output_sha256 is not None
     _stop_waiting(unit, call)
     unit.reserved.pop(call.id, None)
     if call.id in unit.parts:
@@ -152,7 +153,7 @@ def _shared(view: OrderView, event: Happened, data: Data) -> None:
     first = unit.react.call(data["same_as"]) if unit.react else None
     if first is not None:
         call.result, call.shown, call.length = first.result, first.shown, first.length
-        call.told = first.told
+        call.told, call.whole_of, call.stored = first.told, first.whole_of, first.stored
         call.failures = list(first.failures)
     call.failed = call.result is None
 

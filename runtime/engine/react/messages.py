@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from contracts import Json, Problem, Step
+from contracts import Json, Materialisation, Problem, Step
 from runtime.canonical import clean, sha256, to_bytes, to_text
 from runtime.context.blocks import INPUTS, RULES, TASK, TRANSCRIPT
+from runtime.context.bus import Input, standing_for
 from runtime.context.parts import Part
 from runtime.context.prompt import Calling, Prompt, Said
+from runtime.context.result_store import HINT, ORIGINAL_LENGTH, REF_ID, STORED, SUMMARY, TOOL_TYPE, hint
 from runtime.context.showing import Showing
 from runtime.engine.react.control import CONTROL
+from runtime.engine.react.own import offer_inspection
 from runtime.engine.react.state import Call, React, Turn
 from runtime.engine.react.talk import Talk
-from runtime.engine.react.tools import Toolbox
 from runtime.model.port import Ending, ModelRequest
 from runtime.once import once_for_each
 from runtime.schema import json_schema_of
+from runtime.settings.groups import ContextSettings
 
 ROLE = "reason"
 """Which model of the settings reasons in steps."""
@@ -35,17 +37,6 @@ _RULES = f"""You carry out one step of a plan of an organisation, with the tools
 - When it cannot be done, say so with {CONTROL}: `blocked`, `need_input` or `replan`. Never invent a result."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What the prompts of one step are about."""
-
-    step: Step
-    task: str
-    box: Toolbox
-    limit: int
-    """Characters over which a value is shown by its beginning."""
-
-
 def prompt_of(talk: Talk) -> Prompt:
     """Return what is said next: the same again after any stop.
 
@@ -53,10 +44,11 @@ def prompt_of(talk: Talk) -> Prompt:
         RepresentationTwice: it would show one datum in two forms.
     """
     limit, react = talk.run.settings.inline_output, talk.react
-    showing = Showing(talk.run.context.datum_chars)
+    whole = {call.whole_of for call in react.calls if call.whole_of}
+    showing = Showing(talk.run.context.datum_chars, whole=whole)
     said = [
-        Said("system", (Part(RULES, _RULES, "the platform", pinned=True), *talk.opening)),
-        Said("user", tuple(_task(_Told(talk.step, talk.task, talk.box, limit), showing))),
+        Said("system", (Part(RULES, _RULES, "the platform", pinned=True), *map(showing.opened, talk.opening))),
+        Said("user", tuple(_task(talk, showing))),
     ]
     for turn in react.turns:
         said.extend(_of_turn(turn, limit, showing))
@@ -64,12 +56,14 @@ def prompt_of(talk: Talk) -> Prompt:
     return Prompt(tuple(said), tuple(showing.left_out))
 
 
-def request_of(prompt: Prompt, step: Step, box: Toolbox, react: React) -> ModelRequest:
-    """Return the request that says it, with the tools of the step."""
-    cut = sum(turn.ending is Ending.LENGTH for turn in react.turns[-2:])
+def request_of(talk: Talk, prompt: Prompt) -> ModelRequest:
+    """Return the request that says it, with the tools that the step has by now."""
+    offer_inspection(talk)
+    cut = sum(turn.ending is Ending.LENGTH for turn in talk.react.turns[-2:])
     return ModelRequest(
-        role=ROLE, messages=prompt.messages, tools=box.declarations(), must_call=_due(step, react), times=1 + cut
-    )
+        role=ROLE, messages=prompt.messages, tools=talk.box.declarations(), must_call=_due(talk.step, talk.react),
+        times=1 + cut,
+    )  # fmt: skip
 
 
 def _due(step: Step, react: React) -> str:
@@ -91,7 +85,7 @@ def _tool_text(tool: Mapping[str, Any]) -> str:
     return to_text(clean(tool))
 
 
-def _task(told: _Told, showing: Showing) -> Iterator[Part]:
+def _task(told: Talk, showing: Showing) -> Iterator[Part]:
     step, origin = told.step, f"step {told.step.id}"
     yield Part(TASK, f"Step {step.id}: {told.task}", origin, pinned=True)
     if step.gives:
@@ -100,21 +94,20 @@ def _task(told: _Told, showing: Showing) -> Iterator[Part]:
     if step.must_call:
         calls = f"Must be called before it is done: {', '.join(step.must_call)}"
         yield Part(TASK, calls, f"{origin}, must_call", pinned=True)
-    if told.box.shown_inputs:
+    if told.inputs:
         yield Part(INPUTS, "Inputs:", f"{origin}, with")
-    for name, value in told.box.shown_inputs.items():
-        yield _input(step, name, value, told.limit, showing)
+    for each in told.inputs:
+        yield _input(step, each, told.run.context, showing)
 
 
-def _input(step: Step, name: str, value: Json, limit: int, showing: Showing) -> Part:
-    text, ref = to_bytes(clean(value)).decode(), sha256(value)
-    place = {"block": INPUTS, "origin": f"step {step.id}, with.{name}", "name": f"input {name}"}
-    if len(text) <= limit:
-        part = showing.datum(text, ref, **place)
+def _input(step: Step, each: Input, context: ContextSettings, showing: Showing) -> Part:
+    place = {"block": INPUTS, "origin": f"step {step.id}, with.{each.name}", "name": f"input {each.name}"}
+    if each.form is Materialisation.FULL:
+        part = showing.datum(each.text, each.ref, **place)
     else:
-        short = to_bytes(stored(None, ref, text[:SHOWN], len(text))).decode()
-        part = showing.summary(short, ref, length=len(text), **place)
-    return Part(part.block, f"{name}: {part.text}", part.origin, part.ref, part.form)
+        short = to_bytes(standing_for(each, context)).decode()
+        part = showing.summary(short, each.ref, length=len(each.text), **place)
+    return Part(part.block, f"{each.name}: {part.text}", part.origin, part.ref, part.form)
 
 
 def _of_turn(turn: Turn, limit: int, showing: Showing) -> Iterator[Said]:
@@ -157,20 +150,25 @@ def _result(turn: Turn, call: Call, showing: Showing) -> Part:
     elif call.result.suspicious:
         note["__suspicious"] = list(call.result.suspicious)
     part = _given(call, origin, _id(turn, call), showing)
-    if call.told and part.text == call.told:
+    if call.told and call.use is not None and part.text == call.told:
         return _with(part, "\n\n".join((part.text, *([to_bytes(note).decode()] if note else ()), _ANSWER_FROM_IT)))
     return _with(part, _noted(part.text, note)) if note else part
 
 
 def _given(call: Call, origin: str, name: str, showing: Showing) -> Part:
-    """Return the result itself: a JSON object in one of its forms, or the words of its skill's template."""
+    """Return the result itself: a JSON object in one of its forms, or words in its place."""
     assert call.result is not None
-    ref, place = call.result.result_sha256, {"block": TRANSCRIPT, "origin": origin, "name": name}
+    place = {"block": TRANSCRIPT, "origin": origin, "name": name}
+    if call.whole_of:
+        return showing.datum(call.told, call.whole_of, **place)
+    if call.told and call.use is None:  # a view that a tool of the engine gave, bounded by itself
+        return Part(TRANSCRIPT, call.told, origin)
+    ref = call.result.result_sha256
     if call.told:
         return showing.summary(call.told, ref, length=len(call.told), **place)
-    if call.result.output_sha256 is not None:
-        short = to_bytes(stored(call.use, call.result.output_sha256, call.shown, call.length)).decode()
-        return showing.summary(short, call.result.output_sha256, length=call.length, **place)
+    if call.stored:
+        short = to_bytes(stored(call.use, ref, call.shown, call.length)).decode()
+        return showing.summary(short, ref, length=call.length, **place)
     value = call.result.output
     given: Mapping[str, Json] = value if isinstance(value, dict) else {"result": value}
     return showing.datum(to_bytes(given).decode(), ref, **place)
@@ -185,17 +183,9 @@ def _with(part: Part, text: str) -> Part:
     return Part(part.block, text, part.origin, part.ref, part.form, part.pinned)
 
 
-def stored(use: str | None, address: str, beginning: str, length: int) -> dict[str, Json]:
+def stored(use: str | None, address: str, said: str, length: int) -> dict[str, Json]:
     """Return what stands in a conversation for a value that is kept elsewhere."""
-    return {
-        "__stored": True,
-        "__refId": address,
-        "__toolType": use,
-        "__originalLength": length,
-        "__summary": beginning,
-        "__hint": "Only the beginning is shown. Ask for less, or for the part that is needed. To pass the whole on as "
-        f'an argument, write {{"__ref": "{address}"}} in its place.',
-    }
+    return {STORED: True, REF_ID: address, TOOL_TYPE: use, ORIGINAL_LENGTH: length, SUMMARY: said, HINT: hint(address)}
 
 
 def _told(what: str, why: Problem) -> Said:
@@ -209,9 +199,3 @@ def _error(problem: Problem) -> str:
 
 def _beginning(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[:SHOWN]}…"
-
-
-def beginning_of(value: Sequence[Any] | Mapping[str, Any] | Json) -> tuple[str, int]:
-    """Return the first characters of a value's text, and how long it is."""
-    text = to_bytes(clean(value)).decode()
-    return text[:SHOWN], len(text)

@@ -11,6 +11,8 @@ from runtime.engine.view import Unit
 from runtime.errors import CapabilityFailed
 from runtime.ledger.port import NewEvent
 
+OWN = "own"
+"""Kind of a tool of the engine itself, about what a model knows."""
 SKILL = "skill"
 """Kind of a tool that is an order for somebody, not a call."""
 

@@ -10,13 +10,15 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from contracts import Step
+from contracts import Materialisation, Step
 from runtime.canonical import sha256, to_bytes
 from runtime.context.blocks import INSIGHTS, SYSTEM, About
+from runtime.context.bus import Input, index_parts
 from runtime.context.goal import Mark, Outlined, goal_part, plan_part
 from runtime.context.memory import complexity_of, shown_insights
 from runtime.context.parts import Form, Part
 from runtime.engine.context import Run
+from runtime.engine.react.stored_data import listed
 from runtime.engine.states import UnitState
 from runtime.engine.view import Unit
 from runtime.ledger.port import NewEvent
@@ -31,19 +33,22 @@ _MARKS: Mapping[UnitState, Mark] = {
 }
 
 
-async def opened(run: Run, step: Step, unit: Unit, about: About) -> Sequence[Part]:
+async def opened(run: Run, step: Step, unit: Unit, about: About, inputs: Sequence[Input]) -> Sequence[Part]:
     """Return everything of the system prompt beside the platform's rules, in the order of `SYSTEM`."""
     static = [part for block in run.blocks if not block.moves for part in await block.parts(about)]
-    moving = await _moving(run, step, unit, about)
+    moving = await _moving(run, step, unit, about, inputs)
     parts = (goal_part(run.order), *static, *moving)
     return sorted(parts, key=lambda part: SYSTEM.index(part.block))  # within a block the order stays
 
 
-async def _moving(run: Run, step: Step, unit: Unit, about: About) -> Sequence[Part]:
+async def _moving(
+    run: Run, step: Step, unit: Unit, about: About, inputs: Sequence[Input]
+) -> Sequence[Part]:  # fmt: skip
     react = unit.react
     if react is None or (react.opened is None and not react.number):
         parts = [part for block in run.blocks if block.moves for part in await block.parts(about)]
-        await _record(run, unit, [*_of_order(run, step, about), *parts])
+        index = index_parts(await listed(run, step, inputs), run.context, room=_room(run, inputs))
+        await _record(run, unit, [*_of_order(run, step, about), *parts, *index])
         react = unit.react
     if react is None:
         return ()
@@ -67,6 +72,13 @@ def _of_order(run: Run, step: Step, about: About) -> Iterator[Part]:
     if shown:
         lines = [f"- {insight.text} (step {insight.step})" for insight in shown]
         yield Part(INSIGHTS, "\n".join(["Noted in earlier steps, newest first:", *lines]), "the working memory")
+
+
+def _room(run: Run, inputs: Sequence[Input]) -> int:
+    """Return how much of the data bus the inputs leave."""
+    whole = sum(len(each.text) for each in inputs if each.form is Materialisation.FULL)
+    short = sum(run.context.digest_chars for each in inputs if each.form is not Materialisation.FULL)
+    return run.context.bus_chars - whole - short
 
 
 def _top(run: Run, step: Step) -> str:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from contracts import Json, Parameter, Step, Tier, ValueType
+from contracts import Json, Materialisation, Parameter, Step, Tier, ValueType
 from runtime.capabilities.port import CapabilitySpec
 from runtime.engine.context import Run
 from runtime.engine.finish import Draft
+from runtime.engine.react.inspecting import SPECS, look_into
+from runtime.engine.react.offer import OWN
 from runtime.engine.react.state import Call
 from runtime.engine.react.talk import Talk
 from runtime.errors import InvalidArguments
 from runtime.ledger.port import NewEvent
-
-OWN = "own"
-"""Kind of these tools."""
 
 WORKING_MEMORY = CapabilitySpec(
     name="working_memory",
@@ -27,13 +26,19 @@ WORKING_MEMORY = CapabilitySpec(
     any_tier=True,
 )
 
-Act = Callable[[Talk, Call, Mapping[str, Json]], Awaitable[Draft]]
-
 
 def own_tools(run: Run, step: Step) -> Sequence[CapabilitySpec]:
-    """Return those that make sense in the step: nobody reads what the last one notes."""
+    """Return those that make sense from the beginning of a step: nobody reads what the last one notes."""
     last = run.order.plan.steps[-1]
     return () if step.id == last.id or len(run.order.plan.steps) == 1 else (WORKING_MEMORY,)
+
+
+def offer_inspection(talk: Talk) -> None:
+    """Give the model the tools that look into stored data, once there is any."""
+    refers = any(each.form is not Materialisation.FULL for each in talk.inputs)
+    listed = any(part.ref is not None for part in talk.opening)
+    if refers or listed or any(call.stored for call in talk.react.calls):
+        talk.box.offer(SPECS.values())
 
 
 async def carry_out_own(talk: Talk, call: Call, spec: CapabilitySpec, arguments: Mapping[str, Json]) -> Draft:
@@ -42,10 +47,12 @@ async def carry_out_own(talk: Talk, call: Call, spec: CapabilitySpec, arguments:
     Raises:
         InvalidArguments: it cannot be done like that.
     """
-    return await _ACTS[spec.name](talk, call, arguments)
+    if spec.name in SPECS:
+        return await look_into(talk, call, spec.name, arguments)
+    return _note(talk, call, arguments)
 
 
-async def _note(talk: Talk, call: Call, arguments: Mapping[str, Json]) -> Draft:
+def _note(talk: Talk, call: Call, arguments: Mapping[str, Json]) -> Draft:
     text, most = " ".join(str(arguments["insight"]).split()), talk.run.context.insight_chars
     if not text:
         raise InvalidArguments("There is nothing in the insight.", happened="no")
@@ -54,6 +61,3 @@ async def _note(talk: Talk, call: Call, arguments: Mapping[str, Json]) -> Draft:
     by = {**talk.unit.place, "call": call.id}
     noted = NewEvent("insight.noted", {"by": by, "text": talk.run.journal.redact(text)})
     return Draft({"noted": True}, started_at=talk.run.clock.now(), seconds=0.0, events=(noted,))
-
-
-_ACTS: Mapping[str, Act] = {WORKING_MEMORY.name: _note}

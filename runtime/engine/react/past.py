@@ -65,7 +65,7 @@ async def _request_before(event: Event, run: Run) -> PastRequest:
     talk = await prepare(run, form_of(step, unit), unit, await scope_of(run, step, index))
     await recall_answers(run, talk.react)
     prompt = prompt_of(talk)
-    request = request_of(prompt, talk.step, talk.box, talk.react)
+    request = request_of(talk, prompt)
     return PastRequest(
         step=name, index=index, answer=data["answer"], at=event.time, prompt=prompt,
         tools=[tool["function"]["name"] for tool in request.tools],

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from typing import cast
 
-from contracts import Json
+from contracts import Json, Materialisation
 from runtime.canonical import clean, sha256, to_bytes
 from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk
@@ -40,6 +40,8 @@ async def put_back(talk: Talk, call: Call) -> None:
     """Put the originals into the arguments of a call; one that names what was not shown has arguments at fault."""
     if call.whole is not None or call.fault or not any(map(_may_refer, call.arguments.values())):
         return
+    if talk.box.is_own(call):
+        return
     try:
         found = {name: await original_of(talk, value, call.answer) for name, value in call.arguments.items()}
     except ReferenceUnknown as unknown:
@@ -56,6 +58,19 @@ async def original_of(talk: Talk, value: Json, answer: int) -> Json:
         ReferenceUnknown: it refers to what was not shown before that answer.
     """
     return await _original(value, partial(_shown_before, talk, answer), talk.run.blobs)
+
+
+async def original_under(talk: Talk, ref: str, answer: int) -> Json:
+    """Return the stored datum of that reference.
+
+    Raises:
+        ReferenceUnknown: it was not shown before that answer.
+    """
+    shown = _shown_before(talk, answer)
+    if ref not in shown:
+        raise _unknown(ref)
+    original = shown[ref]
+    return cast(Json, json.loads(await talk.run.blobs.get(ref)) if original is _IN_BLOBS else original)
 
 
 async def _original(value: Json, shown: Callable[[], Mapping[str, object]], blobs: Blobs) -> Json:
@@ -91,7 +106,11 @@ def reference_in(value: Json, shown: Callable[[], Container[str]]) -> str | None
         return None
     if isinstance(name, str) and name in shown():
         return name
-    raise ReferenceUnknown(
+    raise _unknown(name)
+
+
+def _unknown(name: object) -> ReferenceUnknown:
+    return ReferenceUnknown(
         f"Nothing was shown in this step under the reference {str(name)[:80]!r}. Use a `{_SHOWN_AS}` exactly as it "
         f'stands in a result above, as {{"{REF}": "…"}}, or give the value itself.',
         happened="no",
@@ -114,14 +133,18 @@ def _shown_before(talk: Talk, answer: int) -> dict[str, object]:
 
 def _shown(talk: Talk, answer: int) -> Iterator[tuple[str, object]]:
     limit = talk.run.settings.inline_output
-    yield from _if_long(talk.box.shown_inputs, limit)
+    for each in talk.inputs:
+        if each.form is not Materialisation.FULL:
+            yield each.ref, each.value
+    yield from ((part.ref, _IN_BLOBS) for part in talk.opening if part.ref is not None)
     for turn in talk.react.turns:
         if turn.number >= answer:
             return
         for call in turn.calls:
             yield from _if_long(dict(call.arguments), limit)
-            if call.result is not None and call.result.output_sha256 is not None:
-                yield call.result.output_sha256, _IN_BLOBS
+            if call.result is not None and call.stored:
+                kept = call.result.output_sha256
+                yield (call.result.result_sha256, call.result.output) if kept is None else (kept, _IN_BLOBS)
 
 
 def _if_long(value: Mapping[str, Json], limit: int) -> Iterator[tuple[str, object]]:

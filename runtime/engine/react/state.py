@@ -45,10 +45,14 @@ class Call:
     """The card that approved the effect to which we were not let in: it may approve it again."""
     intent: Intent | None = None
     result: Result | None = None
+    stored: bool = False
+    """Whether its result is shown by its reference alone, with what `shown` says of it."""
     shown: str = ""
-    """The beginning of a result that is kept by reference; the model sees only that."""
+    """What is said of a stored result: a digest by code, or the words of its skill's template."""
     told: str = ""
-    """What it gave in the words of its skill's own template, which the model sees in place of the JSON."""
+    """Words that the model sees in place of the JSON: of its skill's own template, or of a tool of the engine."""
+    whole_of: str = ""
+    """Reference of the stored datum that those words are the whole of."""
     length: int = 0
     """Characters of such a result."""
     use: str | None = None

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from contracts import CapabilityName, Json, Step
 from runtime.canonical import clean, sha256
+from runtime.context.bus import Input
 from runtime.context.parts import Part
 from runtime.engine.context import Run
 from runtime.engine.react.control import CONTROL
@@ -32,6 +33,8 @@ class Talk:
     task: str
     """What the model is asked to do, bindings filled in."""
     started_at: datetime
+    inputs: Sequence[Input] = ()
+    """What the model reads of the step's arguments."""
     opening: Sequence[Part] = ()
     """What stands in the system prompt beside the platform's rules."""
     _keys: dict[str, tuple[CapabilityName, str] | None] = field(default_factory=dict)

@@ -8,8 +8,10 @@ from typing import Any
 
 from contracts import Effect, Json, Step
 from runtime.capabilities.port import CapabilitySpec
+from runtime.context.inspect import INSPECT
 from runtime.engine.direct import stronger
 from runtime.engine.react.control import CONTROL, control_tool
+from runtime.engine.react.offer import OWN
 from runtime.engine.react.state import Call, Turn
 from runtime.errors import InvalidArguments
 from runtime.model.requests.names import names_of
@@ -19,6 +21,10 @@ from runtime.texts import in_language
 
 _NAMESAKE = ":capability"
 """Behind the name of a capability that is the name of a tool of the engine; no other has a colon in its name."""
+
+
+RESERVED = frozenset({"working_memory", *INSPECT})
+"""Names of tools of the engine beside `step_control`, whether a step has them or not."""
 
 
 class UnknownTool(InvalidArguments):
@@ -40,11 +46,19 @@ class Toolbox:
         """Take over what the step's model may call, and the tools of the engine that it is given beside."""
         self._step = step
         self._given = given
-        taken = {CONTROL, *(spec.name for spec in own)}
+        taken = {CONTROL, *RESERVED}
         self._specs = {f"{spec.name}{_NAMESAKE}" if spec.name in taken else spec.name: spec for spec in specs}
         self._specs |= {spec.name: spec for spec in own}
         self._names = names_of((*self._specs, CONTROL), frozenset())
         self._declared: Sequence[Mapping[str, Any]] | None = None
+
+    def offer(self, own: Iterable[CapabilitySpec]) -> None:
+        """Add tools of the engine; those that are there stay as they are."""
+        new = {spec.name: spec for spec in own if spec.name not in self._specs}
+        if new:
+            self._specs |= new
+            self._names = names_of((*self._specs, CONTROL), frozenset())
+            self._declared = None
 
     @property
     def uses(self) -> Sequence[str]:
@@ -76,6 +90,11 @@ class Toolbox:
                 happened="no",
             )
         return spec
+
+    def is_own(self, call: Call) -> bool:
+        """Whether a tool of the engine is called: it takes references as they are."""
+        spec = self._specs.get(self._names.real(call.name))
+        return spec is not None and spec.kind == OWN
 
     def arguments_for(self, spec: CapabilitySpec, call: Call) -> dict[str, Json]:
         """Return what the capability is called with; raise InvalidArguments with every fault of what the model gave."""
