@@ -7,8 +7,9 @@ stands for the whole, and says so. What it writes is judged by code; the origina
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from runtime.canonical import sha256, to_text
 from runtime.context.values import Source
@@ -16,6 +17,7 @@ from runtime.errors import LedgerError, SiliconError
 from runtime.model.port import Ending, ModelAnswer, ModelRequest
 from runtime.settings.groups import ContextSettings
 
+_T = TypeVar("_T")
 ROLE = "summarise"
 """Which model of the settings condenses."""
 Ask = Callable[[ModelRequest], Awaitable[ModelAnswer]]
@@ -128,16 +130,8 @@ class _Shortening:
                 f"its {len(text):,} characters are more than {self.settings.condense_pieces} requests can hold "
                 f"(context.condense_pieces, context.condense_piece_chars)"
             )
-        joined = "\n".join(await self._each(pieces, most))
+        joined = "\n".join(await together([self._one(piece, most) for piece in pieces]))
         return joined if len(joined) <= most else await self._one(joined, most)
-
-    async def _each(self, pieces: Sequence[str], most: int) -> Sequence[str]:
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._one(piece, most)) for piece in pieces]
-        except ExceptionGroup as failed:  # what could not be recorded goes before what could not be condensed
-            raise min(failed.exceptions, key=lambda each: not isinstance(each, LedgerError)) from None
-        return [task.result() for task in tasks]
 
     async def _one(self, text: str, most: int) -> str:
         answer = await self.ask(self._request(text, most))
@@ -163,6 +157,16 @@ class _Shortening:
             ),
             temperature=self.settings.condense_temperature,
         )
+
+
+async def together(asked: Sequence[Coroutine[Any, Any, _T]]) -> Sequence[_T]:
+    """Return what all of them give, in their order; where one fails the others are given up, and it raises that."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in asked]
+    except ExceptionGroup as failed:  # what could not be recorded goes before what could not be condensed
+        raise min(failed.exceptions, key=lambda each: not isinstance(each, LedgerError)) from None
+    return [task.result() for task in tasks]
 
 
 def _few(values: Sequence[str]) -> str:

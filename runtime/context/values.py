@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from functools import cached_property
 
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?")
 _PIECE = re.compile(r"[\d.]+")
@@ -24,6 +25,8 @@ _MARKER = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
 _GAP = re.compile(r"(?<=\d)\s+(?=[A-Za-z])")
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _DATE = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
+_HASH = 64
+"""Characters of a reference, which names data and nothing that it is about."""
 _ONE_WORD_SCRIPTS = "\u2e80"
 """From here on (Chinese, Japanese, …) letters stand beside each other without being one word."""
 
@@ -33,8 +36,14 @@ class Source:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._tight = _GAP.sub("", text)
-        self._numbers = {number for found in _numbers_in(text) for number in found}
+
+    @cached_property
+    def _tight(self) -> str:
+        return _GAP.sub("", self._text)
+
+    @cached_property
+    def _numbers(self) -> set[Decimal]:
+        return {number for found in _numbers_in(self._text) for number in found}
 
     def lacks(self, words: str) -> tuple[str, ...]:
         """Return the numbers and ids of the words that do not stand in the text, each once, as they are written.
@@ -62,7 +71,9 @@ def entities_of(text: str, *, most: int) -> Mapping[str, tuple[str, ...]]:
     """Return what the text names, by kind: `ids`, `mails`, `dates`; at most so many of each, in reading order."""
     mails = dict.fromkeys(_MAIL.findall(text))
     dates = dict.fromkeys(_DATE.findall(text))
-    ids = dict.fromkeys(each for each in _ids_in(text) if each not in mails and not _DATE.match(each))
+    ids = dict.fromkeys(
+        each for each in _ids_in(text) if each not in mails and len(each) < _HASH and not _DATE.match(each)
+    )
     found = {"ids": tuple(ids)[:most], "mails": tuple(mails)[:most], "dates": tuple(dates)[:most]}
     return {kind: named for kind, named in found.items() if named}
 

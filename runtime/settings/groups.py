@@ -396,6 +396,58 @@ class ContextSettings(Group):
     """Pieces at most; of what is longer still, the beginning is shown."""
     fallback_chars: int = Field(default=3_000, ge=0)
     """Beginning that stands for a value of which no model made anything."""
+    light_share: float = Field(default=0.75, gt=0, le=1)
+    """From this share of the model's window on, long documents become references, weak memories go, and old turns
+    become a few words."""
+    warn_share: float = Field(default=0.80, gt=0, le=1, validate_default=True)
+    """From this share on there is a warning; not less than `light_share`."""
+    compact_share: float = Field(default=0.85, gt=0, le=1, validate_default=True)
+    """From this share on a hand-over document takes the place of all but the newest messages; not less than
+    `warn_share`."""
+    full_share: float = Field(default=0.95, gt=0, le=1, validate_default=True)
+    """From this share on it is tried whatever failed before, and if nothing helps the step fails; not less than
+    `compact_share`."""
+    compact_to: float = Field(default=0.30, gt=0, le=1)
+    """Share of the window that a compaction makes of it."""
+    gain_share: float = Field(default=0.10, gt=0, lt=1)
+    """A compaction that saves a smaller share of the prompt's tokens changes nothing."""
+    rest_messages: int = Field(default=4, ge=1)
+    """Messages after which a compaction that failed or gained too little is tried again; each time twice as many."""
+    rest_messages_most: int = Field(default=64, ge=1)
+    """So many at most."""
+    messages_go: int = Field(default=2, ge=1)
+    """Messages that go at least where any does."""
+    message_tokens: int = Field(default=4, ge=0)
+    """Tokens that a message takes beside its words."""
+    light_turns: int = Field(default=10, ge=1)
+    """Newest answers of a model that stay as they are until `compact_share`."""
+    turn_chars: int = Field(default=200, ge=20)
+    """Words of a model for each `light_turns` older ones, at most."""
+    phase_chars: int = Field(default=1_000, ge=20)
+    """Words of a model for a phase of a hand-over document, at most."""
+    phase_share: float = Field(default=0.30, gt=0, le=1)
+    """Share of its messages' characters that a phase keeps at least of what cannot be read again by a reference."""
+    gave_chars: int = Field(default=500, ge=20)
+    """What a hand-over document tells of a result that can be."""
+    told_chars: int = Field(default=1_000, ge=20)
+    """What it tells word by word of one message of a person."""
+    entities_most: int = Field(default=40, ge=0)
+    """Entities of each kind that it names."""
+    document_chars: int = Field(default=2_000, ge=200)
+    """A datum that is longer becomes a reference when the window fills, where it can be read again."""
+    relevance_least: float = Field(default=0.3, ge=0, le=1)
+    """A memory that has less to do with the task goes when the window fills."""
+
+    @field_validator("warn_share", "compact_share", "full_share")
+    @classmethod
+    def _after_the_one_before(cls, share: float, info: ValidationInfo) -> float:
+        """Refuse a defence that would be due before the gentler one."""
+        before = {"warn_share": "light_share", "compact_share": "warn_share", "full_share": "compact_share"}
+        gentler = before[str(info.field_name)]
+        least = info.data.get(gentler)
+        if least is not None and share < least:
+            raise ValueError(f"it is {share:g}, and {gentler} is {least:g}; it has to be at least as much")
+        return share
 
 
 class SkillSettings(Group):
