@@ -23,6 +23,8 @@ from runtime.engine.view import OrderView, Unit
 _Key = tuple[str, int | None, str]
 """A unit, and which part of it; the empty text for the unit itself."""
 
+OWN = "own"
+"""Under this name a unit holds what it takes whatever it does."""
 BELOW = "below"
 """Under this name a unit holds the grant of the order that it became."""
 _ZERO = Decimal(0)
@@ -208,6 +210,11 @@ class Account:
         equal = rounded(limit, free / max(1, self._flow.beside - active))
         return max(min(free, max(equal, needs.get(limit, _ZERO), SMALLEST[limit])), _ZERO)
 
+    def _rests(self, key: _Key) -> bool:
+        """Whether nothing comes back of what is held there; the order of a call goes on only after its unit began."""
+        whole = self._held.get((*key[:2], ""))
+        return self._held[key].resting or (whole is not None and whole.resting and OWN not in whole.parts)
+
     def _is_granted(self, step: str) -> bool:
         """Whether an order below has what the step of it sets aside."""
         held = self._held.get((step, None, ""))
@@ -222,11 +229,11 @@ class Account:
         own = self._of(unit)
         if self._stopping(unit.step):
             raise Stop
-        if not any(other.of(limit) for other in self._held.values() if not other.resting and other is not own):
-            raise exceeded(self.budget, self._view.usage, limit, needed=needed, free=free)
         if not own.resting:
             own.resting = True
             self.wake()  # whoever waits for this one looks for another
+        if not any(held.of(limit) for key, held in self._held.items() if held is not own and not self._rests(key)):
+            raise exceeded(self.budget, self._view.usage, limit, needed=needed, free=free)
         told = asyncio.get_running_loop().create_future()
         self._waiting.append(told)
         await told

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from contracts import Json, Limit, Money, Step, StepMode, Usage
 from runtime.capabilities.port import CallResult, CapabilitySpec
+from runtime.engine.account import OWN
 from runtime.engine.amounts import SMALLEST, Amounts, in_currency
 from runtime.engine.context import Run, clean_data
 from runtime.engine.view import Unit
@@ -14,8 +15,6 @@ from runtime.errors import NotFound, PermissionRefused
 from runtime.ledger.port import NewEvent
 
 Costs = tuple[Money, ...]
-OWN = "own"
-"""Under this name a unit holds what it takes whatever it does."""
 ONE_STEP: Amounts = {Limit.STEPS: SMALLEST[Limit.STEPS], Limit.SECONDS: SMALLEST[Limit.SECONDS]}
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contracts import Budget, Limit
+from runtime.engine.account import OWN
 from runtime.engine.amounts import SMALLEST, Amounts, amounts_of, spent_of
 from runtime.engine.budget import exceeded
-from runtime.engine.costs import ONE_STEP, OWN, PriceUnknown
+from runtime.engine.costs import ONE_STEP, PriceUnknown
 from runtime.engine.react.talk import Talk
 from runtime.model.port import Bounded, ModelRequest, Priced
 

@@ -12,7 +12,8 @@ from contracts import Budget, Limit, Money, OrderState, QuestionId, TaskOrder
 from runtime.capabilities.port import CallContext, Waiting
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
-from tests.fakes.engine_world import World
+from tests.fakes.crashing_store import Crash, CrashingStore
+from tests.fakes.engine_world import World, with_store
 from tests.fakes.model import done
 from tests.runtime.engine.react.skilled import THINK, a_plan, a_world, counting, played, told
 
@@ -79,6 +80,24 @@ async def test_orders_that_cannot_all_be_done_stop_without_waiting_for_each_othe
 
     assert (report.state, report.usage.steps) == (OrderState.DONE, 10)
     assert len(world.tools["look"].calls) == 9
+
+
+async def test_a_step_that_a_kill_met_does_not_wait_for_the_orders_of_its_own_calls_to_begin_again(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    """What they hold comes back only once the step itself has begun, and nothing is left for that."""
+    world = a_world(sqlite_store, clock, counting("gate"), done(n=3))
+    order = world.order(THINK, budget=Budget(steps=3))
+    with pytest.raises(Crash):
+        await with_store(world, CrashingStore(sqlite_store, 2, committed=True)).run(order)
+    held = sum(Budget.read(each["granted"]).steps or 0 for each in await facts(world, order, "step.dispatched"))
+    assert held > 0
+    with_store(world, sqlite_store)
+
+    short = await asyncio.wait_for(world.run(order.model_copy(update={"budget": Budget(steps=held)})), 60)
+
+    assert short.state is OrderState.PARTIAL and short.asks is not None
+    assert (await world.run(order)).state is OrderState.DONE
 
 
 async def test_the_share_of_the_step_holds_for_all_its_answers_and_orders(
