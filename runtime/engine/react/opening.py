@@ -59,8 +59,9 @@ async def _moving(
 
 def _of_order(run: Run, step: Step, about: About) -> Iterator[Part]:
     """Yield the goal, the plan and what was noted so far."""
+    now = _top(run, step)
     plan = [
-        Outlined(each.id, Mark.NOW if each.id == _top(run, step) else _mark(run, each), _about(run, each))
+        Outlined(each.id, Mark.NOW if each.id == now else _mark(run, each), _about(run, each))
         for each in run.order.plan.steps
     ]
     outline = plan_part(plan, most=run.context.plan_chars)
