@@ -22,7 +22,7 @@ from typing import Any
 from rig import ROOT, machine
 
 BENCHES = ("durable_step", "fan_out", "many_executions", "resume", "bus", "sse", "tree", "cluster",
-           "large_organisation", "react", "routing", "cold_start")  # fmt: skip
+           "large_organisation", "react", "context", "routing", "cold_start")  # fmt: skip
 QUICK: Mapping[str, Sequence[str]] = {
     "durable_step": ("--steps", "200", "--repeat", "1"),
     "fan_out": ("--branches", "200", "--repeat", "1"),
@@ -34,6 +34,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "tree": ("--runs", "3"),
     "large_organisation": ("--employees", "200", "--skills", "10", "--runs", "1"),
     "react": ("--tools", "100", "--repeat", "20"),
+    "context": ("--lengths", "30", "--stored", "100", "--repeat", "3"),
     "routing": ("--set", "test"),
     "cold_start": ("--repeat", "1"),
 }
@@ -227,6 +228,50 @@ def react(found: Mapping[str, Any]) -> str:
     return table(HELD, rows)
 
 
+def context(found: Mapping[str, Any]) -> str:
+    told = [_bill(one) for one in found["processes"]]
+    rows: list[tuple[Any, ...]] = []
+    for one in found["processes"]:
+        steps, bill, same = one["steps"], one["tokens"], one["prefix"]["engine"]
+        facts, reach = one["needles"], one["needles"]["reachable"]
+        rows += [
+            (f"{steps} steps: share of the tokens saved against accumulated",
+             *at_least(bill["fewer_than_accumulated"], 0.8 if steps >= 60 else 0.6)),
+            (f"{steps} steps: the last step's prompt over the third's",
+             *asked(bill["engine"]["last_over_third"], 1.3)),
+            (f"{steps} steps: of {facts['facts']} facts in reach at the end", *at_least(reach["engine"], 1)),
+            (f"{steps} steps: of these in the prompt", facts["in_prompt"]["engine"], "", ""),
+            (f"{steps} steps: in reach where the conversation is trimmed", reach["trimmed"], "", ""),
+            (f"{steps} steps: same beginning as the request before, mean", *at_least(same["mean"], 0.9)),
+            (f"{steps} steps: same beginning, lowest", same["least"], "", ""),
+        ]  # fmt: skip
+    for one in found["cost"]:
+        most = 5 if one["stored"] <= 100 else 10
+        rows.append((f"{one['stored']:,} stored results: processor time of a step, ms", *asked(one["step_ms"], most)))
+    return "\n\n".join([*told, table(HELD, rows)])
+
+
+def _bill(one: Mapping[str, Any]) -> str:
+    names = {
+        "tokens": "tokens of all prompts", "third_step": "of the third step's largest",
+        "last_step": "of the last step's",
+        "largest": "of the largest", "current_share": "share that is present instruction and inputs",
+        "current_share_at_last_step": "the same at the last step",
+        "over_the_window_from_step": "over the window of 128,000 from step",
+    }  # fmt: skip
+    ways = [name for name, bill in one["tokens"].items() if isinstance(bill, dict)]
+    rows = []
+    for key, name in names.items():
+        cells = ["" if cell is None else cell for cell in (one["tokens"][way][key] for way in ways)]
+        rows.append((name, *(f"{cell:,}" if isinstance(cell, int) else cell for cell in cells)))
+    return table((f"{one['steps']} steps", *ways), rows)
+
+
+def at_least(is_: float, least: float) -> tuple[float, str, str]:
+    """Return a number, what was asked of it, and whether it is met."""
+    return is_, f"≥ {least:g}", "yes" if is_ >= least else "**no**"
+
+
 def routing(found: Mapping[str, Any]) -> str:
     sides = [found[name] for name in ("words", "words_and_meaning") if name in found]
     groups = sides[0]["recall_at_5"]
@@ -279,6 +324,7 @@ TITLES = {
     "cluster": "The queue of the cluster",
     "large_organisation": "A large organisation",
     "react": "Reasoning with tools",
+    "context": "What a model is told in long processes",
     "routing": "Choosing skills for a model",
     "cold_start": "Starts",
 }
