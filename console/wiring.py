@@ -45,6 +45,7 @@ from runtime.capabilities.secrets import Secrets
 from runtime.capabilities.web.capability import web_capabilities
 from runtime.clock import Clock
 from runtime.context.blocks import Block
+from runtime.context.budget import Gauge
 from runtime.engine.engine import Engine
 from runtime.engine.ports import Delegate, SkillChoice
 from runtime.engine.questions import read_answer
@@ -205,8 +206,14 @@ class Wired:
             model=self.models.for_run(self.organisation.name, run.models, self.organisation.prices),
             snapshot_events=self.settings.ledger.snapshot_events,
             context=self.settings.context,
+            gauge=self._gauge,
             blocks=(*self._told, ToldBoard(self._board(run), self.settings.context)),
         )
+
+    @cached_property
+    def _gauge(self) -> Gauge:
+        """What tells whether prompts fit; one for all executions, since it learns."""
+        return Gauge()
 
     @cached_property
     def _told(self) -> Sequence[Block]:

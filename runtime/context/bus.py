@@ -51,12 +51,19 @@ def materialised(
     return [Input(name, values[name], text, sha256(values[name]), forms[name]) for name, text in texts.items()]
 
 
-def standing_for(each: Input, settings: ContextSettings) -> dict[str, Json]:
-    """Return what stands in the prompt for an input that is not shown whole."""
+def standing_for(each: Input, settings: ContextSettings, *, briefly: bool = False) -> dict[str, Json]:
+    """Return what stands in the prompt for an input that is not shown whole; `briefly` without samples of it."""
     told = marker(each.value, settings, ref=each.ref, tool=None, length=len(each.text))
+    if briefly:
+        told["__summary"] = brief(str(told["__summary"]), settings)
     if each.form is Materialisation.REFERENCE:
         told.pop("__summary")
     return told
+
+
+def brief(summary: str, settings: ContextSettings) -> str:
+    """Return the beginning of a digest: what the data is and how large, and its first fields."""
+    return summary if len(summary) <= settings.listed_chars else f"{summary[: settings.listed_chars]}…"
 
 
 def _by_size(text: str, settings: ContextSettings) -> Materialisation:
@@ -98,4 +105,9 @@ def index_parts(listed: Iterable[Listed], settings: ContextSettings, *, room: in
             return
         if not number:
             yield Part(INDEX, head, "the index of stored data")
-        yield Part(INDEX, line, f"step {each.step}, output", each.ref, Form.SUMMARY)
+        yield Part(INDEX, line, origin_of(each.step), each.ref, Form.SUMMARY)
+
+
+def origin_of(step: str) -> str:
+    """Return where a line of the index comes from."""
+    return f"step {step}, output"

@@ -2,8 +2,9 @@
 
 SiliconError
 ├── ContextError
-│   ├── RepresentationTwice  one datum stands in a prompt in two forms       (a fault of the program: show it once)
-│   └── ContextIncompressible  what may not be compressed fills the window   (ask for less, or a larger window)
+│   ├── RepresentationTwice    one datum stands in a prompt in two forms     (a fault of the program: show it once)
+│   ├── ContextIncompressible  what may not be compressed fills the window   (ask for less, or a larger window)
+│   └── PromptBudgetExceeded   what may not give way does not fit            (a larger window, or less to say)
 └── InvalidArguments
     └── AnchorUnknown        a model names a place that the data does not have  (name one that outline or search gave)
 """
@@ -41,6 +42,12 @@ class ContextIncompressible(ContextError):
             f"by reference, or a model with a larger window (model.context_tokens).",
             tokens=tokens, window=window, floor=floor, blocks=dict(blocks), why=why,
         )  # fmt: skip
+
+
+class PromptBudgetExceeded(ContextError):
+    """What of a prompt may not give way does not fit into the model's window; nothing was asked."""
+
+    code = "PROMPT_BUDGET_EXCEEDED"
 
 
 class AnchorUnknown(InvalidArguments):

@@ -17,6 +17,7 @@ from runtime.capabilities.port import Gate, Sandbox
 from runtime.capabilities.router import Router
 from runtime.clock import Clock
 from runtime.context.blocks import Block
+from runtime.context.budget import Gauge
 from runtime.draining import Steps
 from runtime.engine.account import Account
 from runtime.engine.branches import is_in
@@ -77,6 +78,8 @@ class Run:
     """In which form models see what they see."""
     blocks: Sequence[Block] = ()
     """What else stands in their system prompts."""
+    gauge: Gauge = field(default_factory=Gauge)
+    """Tells whether their prompts fit."""
     flights: Flights = field(default_factory=Flights)
     """Reads in progress, which identical ones join."""
     cancelled_branches: Callable[[], Collection[str]] = tuple

@@ -14,6 +14,7 @@ from runtime.capabilities.port import Gate, Sandbox
 from runtime.capabilities.router import Router
 from runtime.clock import Clock
 from runtime.context.blocks import Block
+from runtime.context.budget import Gauge
 from runtime.draining import Steps
 from runtime.engine.account import Account
 from runtime.engine.amounts import is_more
@@ -71,6 +72,7 @@ class Engine:
         still_held: asked before each effect; raises StaleWriter when the leases may have run out and cannot be renewed.
         context: in which form models see what they see.
         blocks: what else stands in their system prompts.
+        gauge: tells whether their prompts fit, and learns from each request.
         known: what this process knows of the stretch's orders, so that it need not read them.
     """
 
@@ -82,6 +84,7 @@ class Engine:
         snapshot_events: int = SNAPSHOT_EVENTS,
         cancelled_branches: Callable[[], Collection[str]] = tuple, still_held: StillHeld = always,
         known: Known | None = None, context: ContextSettings | None = None, blocks: Sequence[Block] = (),
+        gauge: Gauge | None = None,
     ) -> None:  # fmt: skip
         self._store = store
         self._router = router
@@ -104,6 +107,7 @@ class Engine:
         self._known = Known() if known is None else known
         self._context = context or ContextSettings()
         self._blocks = blocks
+        self._gauge = gauge or Gauge()
 
     async def run(
         self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None,
@@ -246,7 +250,7 @@ class Engine:
             settings=self._settings, cancelled=lambda: self._is_cancelled(order), outputs=Outputs(), sleep=self._sleep,
             grace_s=self._grace_s, steps=self._steps, model=self._model, branch=order.branch,
             cancelled_branches=self._cancelled_branches, flow=flow, still_held=self._still_held, account=account,
-            known=self._known, goes_on=goes_on, context=self._context, blocks=self._blocks,
+            known=self._known, goes_on=goes_on, context=self._context, blocks=self._blocks, gauge=self._gauge,
         )  # fmt: skip
 
     def _is_cancelled(self, order: TaskOrder, branch: str | None = None) -> bool:

@@ -78,6 +78,12 @@ class ModelClient:
         size = _size_of(request)
         return usage_of(size, _most_tokens(request, terms), terms.prices.get(name))
 
+    def room(self, role: str) -> int:
+        """Return how many tokens a request of a role may have, its answer apart."""
+        profile = self._profiles.known(self.name_of(role))
+        window = (profile.context_tokens if profile is not None else None) or self._terms.context_tokens
+        return window - min(self._terms.most_tokens, max(1, window // 2))
+
     def price_fault(self, role: str) -> str | None:
         """Return why nobody can tell what an answer costs, or None."""
         name = self.name_of(role)

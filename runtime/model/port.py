@@ -105,6 +105,15 @@ class Named(Protocol):
         ...
 
 
+@runtime_checkable
+class Windowed(Protocol):
+    """A model that can tell how much it takes in."""
+
+    def room(self, role: str) -> int:
+        """Return how many tokens a request of a role may have, its answer apart."""
+        ...
+
+
 class Model(Protocol):
     """A model that reasons with tools."""
 

@@ -13,6 +13,7 @@ from runtime.canonical import sha256, to_bytes
 from runtime.engine.budget import enforce_deadline
 from runtime.engine.outcome import Stop
 from runtime.engine.react.costs import ANSWER, reserve_answer
+from runtime.engine.react.fitting import fitting_request, name_of
 from runtime.engine.react.killed import count_killed
 from runtime.engine.react.messages import prompt_of, request_of, request_sha256
 from runtime.engine.react.requesting import Attempt
@@ -48,7 +49,7 @@ async def ask(talk: Talk) -> None:
     _guard(talk)
     while True:
         enforce_deadline(run.order.deadline, run.clock.now())
-        request = _request(talk) if request is None else replace(request, course=Course())
+        request = await fitting_request(talk) if request is None else replace(request, course=Course())
         try:
             await reserve_answer(talk, request)
             wait_s = await _ask_once(talk, request)
@@ -162,6 +163,10 @@ async def _store(talk: Talk, request: ModelRequest, answer: ModelAnswer, *, seco
     data = talk.event(
         answer=number, role=request.role, request_sha256=request_sha256(request), usage=usage.to_json(), **whole
     )
+    if talk.squeeze:
+        data["squeezed"] = int(talk.squeeze)
+    if not answer.facts.get("usage_estimated"):
+        run.gauge.took(name_of(talk), answer.usage.tokens_in)
     if answer.ending is not Ending.DONE:
         data["ending"] = answer.ending.value
     text, blobs = to_bytes(whole), []

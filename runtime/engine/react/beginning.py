@@ -30,6 +30,6 @@ async def prepare(run: Run, step: Step, unit: Unit, scope: Scope) -> Talk:
     box = Toolbox(step, [*specs, *skills], given, own=own_tools(run, step))
     inputs = materialised(box.shown_inputs, step.material, run.context)
     opening = await opened(run, step, unit, About(run.order, step.id, task, box.uses), inputs)
-    talk = Talk(run, step, unit, scope, box, task, run.clock.now(), inputs, opening)
+    talk = Talk(run, step, unit, scope, box, task, run.clock.now(), inputs=inputs, opening=opening)
     offer_inspection(talk)
     return talk

@@ -67,6 +67,7 @@ def _answered(view: OrderView, event: Happened, data: Data) -> None:
     ending = Ending(data.get("ending", Ending.DONE))
     react.turns.append(Turn(number, data.get("content", ""), calls, data.get("answer_sha256"), ending=ending))
     react.unreachable = 0
+    react.squeezed = max(react.squeezed, data.get("squeezed", 0))
     view.spend(event.stream_version, unit, Usage.read(data.get("usage", {})))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 
 from contracts import Json, Tier
@@ -48,7 +49,8 @@ async def look_into(talk: Talk, call: Call, name: str, arguments: Mapping[str, J
     value = await original_under(talk, ref, call.answer)
     began = talk.run.clock.now()
     if name in _VIEWS:
-        text = _VIEWS[name](value, arguments, talk.run.context.inspect_chars)
+        limit = talk.run.context.inspect_chars
+        text = await asyncio.to_thread(_VIEWS[name], value, arguments, limit)  # two megabytes take a second or two
         return Draft({"characters": len(text)}, started_at=began, seconds=0.0, told=text)
     return await _get(talk, call, ref, value)
 

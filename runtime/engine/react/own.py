@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from contracts import Json, Materialisation, Parameter, Step, Tier, ValueType
 from runtime.capabilities.port import CapabilitySpec
+from runtime.context.parts import Form, Part
 from runtime.engine.context import Run
 from runtime.engine.finish import Draft
 from runtime.engine.react.inspecting import SPECS, look_into
@@ -33,11 +34,16 @@ def own_tools(run: Run, step: Step) -> Sequence[CapabilitySpec]:
     return () if step.id == last.id or len(run.order.plan.steps) == 1 else (WORKING_MEMORY,)
 
 
-def offer_inspection(talk: Talk) -> None:
-    """Give the model the tools that look into stored data, once there is any."""
+def offer_inspection(talk: Talk, parts: Iterable[Part] = ()) -> None:
+    """Give the model the tools that look into stored data, once there is any; they stay as long as the step goes on.
+
+    Args:
+        parts: of the prompt that is about to be sent, where one is.
+    """
     refers = any(each.form is not Materialisation.FULL for each in talk.inputs)
     listed = any(part.ref is not None for part in talk.opening)
-    if refers or listed or any(call.stored for call in talk.react.calls):
+    looked = any(call.stored or call.name in SPECS for call in talk.react.calls)
+    if refers or listed or looked or any(part.form is Form.SUMMARY for part in parts):
         talk.box.offer(SPECS.values())
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from contracts import Event, StepId, Usage
+from runtime.context.budget import Squeeze
 from runtime.context.prompt import Prompt
 from runtime.engine.context import Run
 from runtime.engine.fold import apply
@@ -64,6 +65,7 @@ async def _request_before(event: Event, run: Run) -> PastRequest:
     unit, step = view.unit(name, index), run.step(name)
     talk = await prepare(run, form_of(step, unit), unit, await scope_of(run, step, index))
     await recall_answers(run, talk.react)
+    talk.squeeze = Squeeze(data.get("squeezed", 0))
     prompt = prompt_of(talk)
     request = request_of(talk, prompt)
     return PastRequest(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from functools import partial
 from typing import cast
 
-from contracts import Json, Materialisation
+from contracts import Json
 from runtime.canonical import clean, sha256, to_bytes
 from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk
@@ -133,16 +133,14 @@ def _shown_before(talk: Talk, answer: int) -> dict[str, object]:
 
 def _shown(talk: Talk, answer: int) -> Iterator[tuple[str, object]]:
     limit = talk.run.settings.inline_output
-    for each in talk.inputs:
-        if each.form is not Materialisation.FULL:
-            yield each.ref, each.value
+    yield from ((each.ref, each.value) for each in talk.inputs)
     yield from ((part.ref, _IN_BLOBS) for part in talk.opening if part.ref is not None)
     for turn in talk.react.turns:
         if turn.number >= answer:
             return
         for call in turn.calls:
             yield from _if_long(dict(call.arguments), limit)
-            if call.result is not None and call.stored:
+            if call.result is not None:
                 kept = call.result.output_sha256
                 yield (call.result.result_sha256, call.result.output) if kept is None else (kept, _IN_BLOBS)
 

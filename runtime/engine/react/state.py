@@ -149,6 +149,8 @@ class React:
     """Parts of the system prompt that were looked at when the step began; None before that, or when there were none."""
     opened_sha256: str | None = None
     """Where they are, when they are long."""
+    squeezed: int = 0
+    """What had to give way in the newest request (`Squeeze`); it does not come back in the same step."""
     unreachable: int = 0
     """Times in a row that the model could not be reached."""
 

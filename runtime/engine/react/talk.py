@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from contracts import CapabilityName, Json, Step
 from runtime.canonical import clean, sha256
+from runtime.context.budget import Squeeze
 from runtime.context.bus import Input
 from runtime.context.parts import Part
 from runtime.engine.context import Run
@@ -33,6 +34,8 @@ class Talk:
     task: str
     """What the model is asked to do, bindings filled in."""
     started_at: datetime
+    squeeze: Squeeze = Squeeze.NOTHING
+    """What gives way in the next request."""
     inputs: Sequence[Input] = ()
     """What the model reads of the step's arguments."""
     opening: Sequence[Part] = ()
