@@ -42,6 +42,10 @@ def fill(
         raise _fault(name, error.lineno, error.message or "it is not a template", error) from error
     except (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise _fault(name, _line_of(error), str(error), error, sorted(values)) from error
+    except RecursionError as error:
+        raise _fault(name, None, "it calls itself too often, or what it prints is nested too deeply", error) from None
+    except MemoryError as error:
+        raise _fault(name, None, "it makes more text than there is memory for", error) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,3 +55,12 @@ def test_a_template_reaches_nothing_but_the_result(template: str) -> None:
     tools = SkillTools({"count": a_skill("count", "Counts.", result=template)})
 
     assert tools.told("count", {"rows": [1]}) is None
+
+
+@pytest.mark.parametrize(
+    "template", ["{% macro again(x) %}{{ again(x) }}{% endmacro %}{{ again(1) }}", "{{ 'row ' * (9 ** 16) }}"]
+)
+def test_a_template_that_does_not_end_leaves_the_data(template: str) -> None:
+    tools = SkillTools({"count": a_skill("count", "Counts.", result=template)})
+
+    assert tools.told("count", {"rows": [1]}) is None
