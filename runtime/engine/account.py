@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 
 from contracts import Budget, Limit
 from runtime.engine.amounts import NONE, SMALLEST, Amounts, amounts_of, in_currency, rounded, spent_of
@@ -19,9 +20,13 @@ from runtime.engine.budget import exceeded
 from runtime.engine.flow import Flow
 from runtime.engine.outcome import Stop
 from runtime.engine.view import OrderView, Unit
+from runtime.errors import BudgetExceeded
 
 _Key = tuple[str, int | None, str]
 """A unit, and which part of it; the empty text for the unit itself."""
+
+Short = Callable[[Limit, Decimal, Decimal], BudgetExceeded]
+"""Makes the error of a limit of which so much is needed and so much is free."""
 
 OWN = "own"
 """Under this name a unit holds what it takes whatever it does."""
@@ -102,7 +107,8 @@ class Account:
         held = self._of(unit)
         needed, had = _sum(parts.values()), _sum(held.parts.get(what, NONE) for what in parts)
         while (lacking := self._lacking(needed, had)) is not None:  # nobody else may take meanwhile what it had
-            await self._returned(unit, lacking, needed[lacking], self.free(lacking) + had.get(lacking, _ZERO))
+            free = self.free(lacking) + had.get(lacking, _ZERO)
+            await self._returned(unit, lacking, partial(self._exceeded, lacking, needed[lacking], free))
         for what, amounts in parts.items():
             self._set(held, what, amounts)
         held.resting = False
@@ -167,8 +173,9 @@ class Account:
                 told.set_result(None)
 
     async def grant(
-        self, unit: Unit, *, unsettled: Amounts = NONE, share: Callable[[], Amounts] = dict, needs: Amounts = NONE
-    ) -> dict[Limit, Decimal]:
+        self, unit: Unit, *, unsettled: Amounts = NONE, share: Callable[[], Amounts] = dict, needs: Amounts = NONE,
+        short: Short | None = None,
+    ) -> dict[Limit, Decimal]:  # fmt: skip
         """Set aside what an order below may spend from now on, and return it; empty where nothing limits it.
 
         That is the step's own share where the plan gives it one, and else an equal part of what is free for each that
@@ -177,6 +184,7 @@ class Account:
         Args:
             unsettled: what the order spent already that no event of this order tells; it stays set aside meanwhile.
             share: tells what is left of the step's share, each time it is looked at.
+            short: makes the error of a share of which too little is left.
         """
         held = self._of(unit)
         self._set(held, BELOW, unsettled)
@@ -188,7 +196,9 @@ class Account:
             lacking = next((limit for limit, some in granted.items() if some < least[limit]), None)
             if lacking is None:
                 break
-            await self._returned(unit, lacking, least[lacking], granted[lacking])
+            of_share = lacking in left and left[lacking] < least[lacking]
+            error = short if short is not None and of_share else self._exceeded
+            await self._returned(unit, lacking, partial(error, lacking, least[lacking], granted[lacking]))
         self._set(held, BELOW, {limit: some + unsettled.get(limit, _ZERO) for limit, some in granted.items()})
         held.resting = False
         return granted
@@ -224,8 +234,11 @@ class Account:
         limited = ((limit, some - had.get(limit, _ZERO)) for limit, some in needed.items() if limit in self.limits)
         return next((limit for limit, some in limited if self.free(limit) < some), None)
 
-    async def _returned(self, unit: Unit, limit: Limit, needed: Decimal, free: Decimal) -> None:
-        """Wait until something of the limit may have been returned; raise BudgetExceeded when nobody will."""
+    def _exceeded(self, limit: Limit, needed: Decimal, free: Decimal) -> BudgetExceeded:
+        return exceeded(self.budget, self._view.usage, limit, needed=needed, free=free)
+
+    async def _returned(self, unit: Unit, limit: Limit, error: Callable[[], BudgetExceeded]) -> None:
+        """Wait until something of the limit may have been returned; raise the error when nobody will."""
         own = self._of(unit)
         if self._stopping(unit.step):
             raise Stop
@@ -233,7 +246,7 @@ class Account:
             own.resting = True
             self.wake()  # whoever waits for this one looks for another
         if not any(held.of(limit) for key, held in self._held.items() if held is not own and not self._rests(key)):
-            raise exceeded(self.budget, self._view.usage, limit, needed=needed, free=free)
+            raise error()
         told = asyncio.get_running_loop().create_future()
         self._waiting.append(told)
         await told

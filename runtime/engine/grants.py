@@ -10,11 +10,13 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from contracts import Budget, Limit, OrderState, StatusReport, Step, Usage
-from runtime.engine.amounts import Amounts, amounts_of, budget_of, spent_of
+from runtime.engine.amounts import NONE, Amounts, amounts_of, budget_of, spent_of
+from runtime.engine.budget import exceeded
 from runtime.engine.context import Run, clean_data
 from runtime.engine.costs import PriceUnknown
 from runtime.engine.extension import needs_of, remaining
 from runtime.engine.view import NOTHING, Unit
+from runtime.errors import BudgetExceeded
 from runtime.ledger.port import NewEvent
 
 
@@ -28,7 +30,7 @@ async def first_grant(run: Run, step: Step, unit: Unit) -> Budget:
     if not run.account.limits and step.budget is None:
         return run.order.budget
     terms = _terms(run, step)
-    return _whole(terms, await run.account.grant(unit, share=_share(run, step, unit, NOTHING)), NOTHING)
+    return _whole(terms, await _granted(run, step, unit, _share(run, step, unit, NOTHING)), NOTHING)
 
 
 async def grant_again(run: Run, step: Step, unit: Unit) -> Budget:
@@ -47,9 +49,8 @@ async def grant_again(run: Run, step: Step, unit: Unit) -> Budget:
         return terms
     needs = needs_of(unit.problem) if unit.problem is not None else {}
     share = _share(run, step, unit, child.counted, without=needs)
-    return await _record(
-        run, unit, _whole(terms, await run.account.grant(unit, share=share, needs=needs), child.counted)
-    )
+    granted = await _granted(run, step, unit, share, needs=needs)
+    return await _record(run, unit, _whole(terms, granted, child.counted))
 
 
 async def more(run: Run, step: Step, unit: Unit, report: StatusReport, *, before: Usage | None) -> Budget | None:
@@ -71,8 +72,18 @@ async def more(run: Run, step: Step, unit: Unit, report: StatusReport, *, before
     if not needs or needs.keys() & share().keys() or not needs.keys() <= run.account.limits.keys():
         return None
     unsettled = spent_of(report.usage.since(child.counted), run.order.budget)
-    granted = await run.account.grant(unit, unsettled=unsettled, share=share, needs=needs)
+    granted = await _granted(run, step, unit, share, needs=needs, unsettled=unsettled)
     return await _record(run, unit, _whole(terms, granted, report.usage))
+
+
+async def _granted(
+    run: Run, step: Step, unit: Unit, share: Callable[[], Amounts], *, needs: Amounts = NONE, unsettled: Amounts = NONE
+) -> dict[Limit, Decimal]:  # fmt: skip
+    def short(limit: Limit, needed: Decimal, free: Decimal) -> BudgetExceeded:
+        spent = run.view.unit(unit.step, unit.index).usage
+        return exceeded(step.budget or Budget(), spent, limit, needed=needed, free=free, step=step.id)
+
+    return await run.account.grant(unit, unsettled=unsettled, share=share, needs=needs, short=short)
 
 
 async def _record(run: Run, unit: Unit, budget: Budget) -> Budget:

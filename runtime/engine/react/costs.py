@@ -49,7 +49,7 @@ def _require_share(talk: Talk, request: ModelRequest) -> None:
     left = {limit: most - spent_of(talk.unit.usage, share)[limit] for limit, most in amounts_of(share).items()}
     for limit, needed in own.items():
         if limit in left and left[limit] < needed:
-            raise exceeded(share, talk.unit.usage, limit, needed=needed, free=left[limit])
+            raise exceeded(share, talk.unit.usage, limit, needed=needed, free=left[limit], step=talk.step.id)
 
 
 def _needed(talk: Talk, request: ModelRequest, budget: Budget) -> Amounts:

@@ -114,6 +114,20 @@ async def test_the_share_of_the_step_holds_for_all_its_answers_and_orders(
     assert granted == [5, 2]  # the first gave two back
 
 
+@pytest.mark.parametrize("budget", [Budget(), Budget(tokens=1000)])
+async def test_a_share_of_what_the_order_has_no_limit_of_ends_the_step_with_its_name(
+    sqlite_store: SqlStore, clock: HandClock, budget: Budget
+) -> None:
+    world = a_world(sqlite_store, clock, counting(1), counting(2, 3), done(n=3))
+    world.skills["count"] = THREE
+
+    report = await asyncio.wait_for(world.run(world.order({**THINK, "budget": {"steps": 3}}, budget=budget)), 60)
+
+    assert report.state is OrderState.PARTIAL and len(world.tools["look"].calls) == 3
+    assert report.error is not None and "the plan gives step think" in report.error.message
+    assert "larger `budget` of step think" in report.error.message
+
+
 async def test_what_a_waiting_order_spent_is_counted_when_it_waits_and_not_again(
     sqlite_store: SqlStore, clock: HandClock
 ) -> None:
