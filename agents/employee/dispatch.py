@@ -113,6 +113,9 @@ class Dispatcher:
         """Return the skills that a model is shown for a task: of those at or below whoever has the order.
 
         A skill that the order is part of is none of them, nor one that several have: nobody could say whose it is.
+
+        Raises:
+            PermissionRefused: the step is not done without a skill that it cannot be given.
         """
         node = tree.find(self._staff.head, order.employee)
         around = {order.skill, *(above.skill for above in order.chain)}
@@ -121,6 +124,8 @@ class Dispatcher:
             for name in skills_below(self._staff, node)
             if name not in around and len(tree.nearest_with(node, name)) == 1
         ]
+        for name in (name for name in beside if name in self._staff.skills and name not in (*able, *self._specs)):
+            raise _cannot_be_given(node, name, inside=name in around)
         shown = await self._offered().choice.for_step(node.id, task, able)
         due = [name for name in beside if name in shown.left_out]
         return replace(
@@ -307,6 +312,20 @@ def work_of(staff: Staff, taker: Node, skill: KnownSkill, inputs: dict[str, Json
 def _context(parent: TaskOrder, learnt: str | None) -> dict[str, Json]:
     context = {name: fact for name, fact in parent.context.items() if name != LEARNT}
     return context if learnt is None else {**context, LEARNT: learnt}
+
+
+def _cannot_be_given(node: Node, skill: Name, *, inside: bool) -> PermissionRefused:
+    able = [each.id for each in tree.nearest_with(node, skill)]
+    if inside:
+        why = "its own order is part of one for it; offer it by name in `skills` if it is to be done inside itself"
+    elif able:
+        why = f"{' and '.join(able)} have it, and a call names nobody; let a skill of its own name in `by` who does it"
+    else:
+        why = f"neither {node.id} nor anybody below has it; add it to the `skills` of one of them in org.yaml"
+    return PermissionRefused(
+        f"The step is not done without the skill {skill}, and `skills: all` cannot offer it: {why}.",
+        employee=node.id, skill=skill, able=list[Json](able),
+    )  # fmt: skip
 
 
 def _words(text: Text, language: str) -> str:

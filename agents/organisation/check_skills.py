@@ -14,7 +14,7 @@ from agents.organisation.hints import capability_hint
 from agents.organisation.org_file import EmployeeEntry
 from agents.organisation.tree import Tree
 from agents.organisation.yaml_source import Path
-from contracts import Budget, Json, Parameter, PlanDefinition, Step, StepMode, Tier
+from contracts import ALL_SKILLS, Budget, Json, Parameter, PlanDefinition, Step, StepMode, Tier
 from runtime.capabilities.port import CapabilitySpec
 from runtime.engine.certain import certain_steps_of
 from runtime.engine.check import check_plan
@@ -219,12 +219,14 @@ def _right_faults(draft: Draft, at: _Place, tree: Tree) -> Iterator[Fault]:
 
 def _reach_faults(draft: Draft, at: _Place, owner: EmployeeEntry) -> Iterator[Fault]:
     """Yield skills for a model that nobody at or below whoever has the step can be given, or several could."""
-    for number, name in enumerate(named_skills(at.step)):
-        if name not in draft.skills:
+    for field, number, name in _needed_skills(draft, at.step):
+        place = (*at.path, field, number)
+        if name == at.skill.name and field == "must_call":
+            what = f"`{name}` has this step itself, and `skills: all` offers no skill to its own model."
+            yield at.plan.fault(place, what, "Name another skill, or list the skills one by one.")
             continue
         able = [entry.id for entry in owner.everybody() if name in entry.skills]
         able = [owner.id] if owner.id in able else able
-        place = (*at.path, "skills", number)
         if not able:
             what = f"Neither `{owner.id}`, which has the skill `{at.skill.name}`, nor anybody below has `{name}`."
             yield at.plan.fault(place, what, "Add it to the `skills` of one of them in org.yaml.")
@@ -232,6 +234,14 @@ def _reach_faults(draft: Draft, at: _Place, owner: EmployeeEntry) -> Iterator[Fa
             names = " and ".join(f"`{each}`" for each in able)
             what = f"{names} both have the skill `{name}`, and a call names nobody."
             yield at.plan.fault(place, what, "Let a skill of its own name in `by` who does it, and offer that one.")
+
+
+def _needed_skills(draft: Draft, step: Step) -> Iterator[tuple[str, int, str]]:
+    """Yield the skills that the step's model has to be given: field, place in it, and name."""
+    listed = (("skills", named_skills(step)), ("must_call", step.must_call if step.skills == ALL_SKILLS else ()))
+    for field, names in listed:
+        places = ((number, name) for number, name in enumerate(names) if name in draft.skills)
+        yield from ((field, number, name) for number, name in places if name not in draft.specs)
 
 
 def _may(draft: Draft, at: _Place, doer: EmployeeEntry) -> Iterator[Fault]:

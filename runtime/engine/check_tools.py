@@ -68,8 +68,16 @@ def _skill_faults(
         if skills is not None and name not in skills:
             yield PlanFault(place, f"There is no skill `{name}`.", near(name, skills), missing=name)
         elif name in specs:
-            what = f"`{name}` is a capability too, and a model could not tell them apart."
-            yield PlanFault(place, what, "Give the skill another name.")
+            yield _ambiguous(name, place)
+    for field in ("tools", "must_call") if step.skills == ALL_SKILLS else ():
+        for number, name in enumerate(getattr(step, field)):
+            if name in specs and name in (skills or {}):
+                yield _ambiguous(name, (*path, field, number))
+
+
+def _ambiguous(name: str, place: Path) -> PlanFault:
+    what = f"`{name}` is a skill and a capability, and a model could not tell them apart."
+    return PlanFault(place, what, "Give the skill another name.")
 
 
 def tools_of(step: Step) -> tuple[str, ...]:

@@ -81,6 +81,18 @@ async def test_all_means_the_skills_at_or_below_without_the_one_at_work_and_thos
     assert shown == ["explain", "review", "step_control"]
 
 
+async def test_a_step_that_cannot_be_given_the_skill_it_needs_says_why_before_its_model_is_asked(
+    sqlite_store: Store, clock: HandClock
+) -> None:
+    model = ScriptedModel()
+    company = firm(sqlite_store, clock, model, step={**THINK, "skills": "all", "must_call": ["oversee"]})
+
+    report = await company.ask("oversee")
+
+    assert report.error is not None and model.requests == []
+    assert "cannot offer it: its own order is part of one for it" in report.error.message
+
+
 async def test_a_skill_that_is_asked_for_inside_itself_is_stopped_by_the_system(
     sqlite_store: Store, clock: HandClock
 ) -> None:
