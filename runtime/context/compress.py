@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from runtime.canonical import sha256, to_text
+from runtime.canonical import clean_text, sha256, to_text
 from runtime.context.values import Source
 from runtime.errors import LedgerError, SiliconError
 from runtime.model.port import Ending, ModelAnswer, ModelRequest
@@ -93,7 +93,7 @@ async def shortened(
     """
     try:
         async with asyncio.timeout(settings.condense_s):
-            return await _Shortening(ask, role, task, settings).of(text, most)
+            return await _Shortening(ask, role, task, settings).of(clean_text(text), most)
     except TimeoutError:
         raise NotCondensed(f"it took longer than {settings.condense_s:g} s (context.condense_s)") from None
 

@@ -6,7 +6,7 @@ By them code judges words of a model: what stands in the words and not in what t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
 
@@ -16,14 +16,15 @@ _LONGEST = 40
 """Characters of a number with separators; what is longer is a list."""
 _OPAQUE = re.compile(r"(?<![0-9A-Za-z])(?=[0-9A-Za-z]*\d)(?=[0-9A-Za-z]*[A-Za-z])[0-9A-Za-z]{16,}(?![0-9A-Za-z])")
 """A hash or an id without meaning: its digits are no numbers."""
-_TOKEN = re.compile(r"[A-Za-z0-9][\w\-/.:@+]*", re.ASCII)
+_TOKEN = re.compile(r"(?<![A-Za-z0-9])(?:\d|[A-Za-z][A-Za-z_\-/.:+]{0,120}[\d@])[\w\-/.:@+]*", re.ASCII)
+"""What has a digit or an `@` inside; the bound keeps paths without one from being looked at once for each part."""
 _JOINT = re.compile(r"[/:,]")
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?[a-z]{1,3}", re.ASCII)
 """A number with its unit, such as 24h: the number counts."""
-_MARKER = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
+_MARKER = re.compile(r"^[ \t]*\d{1,2}[.)]\s", re.MULTILINE)
 """The number of an item in a list, which is about nothing."""
 _GAP = re.compile(r"(?<=\d)\s+(?=[A-Za-z])")
-_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", re.ASCII)
 _DATE = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _HASH = 64
 """Characters of a reference, which names data and nothing that it is about."""
@@ -69,13 +70,23 @@ class Source:
 
 def entities_of(text: str, *, most: int) -> Mapping[str, tuple[str, ...]]:
     """Return what the text names, by kind: `ids`, `mails`, `dates`; at most so many of each, in reading order."""
-    mails = dict.fromkeys(_MAIL.findall(text))
-    dates = dict.fromkeys(_DATE.findall(text))
-    ids = dict.fromkeys(
-        each for each in _ids_in(text) if each not in mails and len(each) < _HASH and not _DATE.match(each)
+    mails = _first(most, (found[0] for found in _MAIL.finditer(text)))
+    dates = _first(most, (found[0] for found in _DATE.finditer(text)))
+    ids = _first(
+        most, (each for each in _ids_in(text) if "@" not in each and len(each) < _HASH and not _DATE.match(each))
     )
-    found = {"ids": tuple(ids)[:most], "mails": tuple(mails)[:most], "dates": tuple(dates)[:most]}
+    found = {"ids": ids, "mails": mails, "dates": dates}
     return {kind: named for kind, named in found.items() if named}
+
+
+def _first(most: int, found: Iterable[str]) -> tuple[str, ...]:
+    """Return the first values that differ, and look no further."""
+    kept: dict[str, None] = {}
+    for each in found:
+        if len(kept) >= most:
+            break
+        kept[each] = None
+    return tuple(kept)
 
 
 def _numbers_in(text: str) -> Iterator[tuple[Decimal, ...]]:
