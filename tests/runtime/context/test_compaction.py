@@ -65,6 +65,16 @@ def test_the_document_stands_behind_the_task_and_before_what_stays() -> None:
     assert shown.left_out[-1].origin == "messages 3 to 6"
 
 
+def test_a_pinned_message_among_those_that_went_stays_behind_the_document() -> None:
+    found = long_one(1)
+    found.messages.append(said("No mail before noon.", pinned=True))
+    found.fill(3)
+    shown = applied(found.prompt, at(found, 7), SETTINGS)
+
+    assert [text[:9] for text in texts(shown)[2:4]] == ["Hand-over", "No mail b"]
+    assert shown.said[4:] == found.prompt.said[7:]
+
+
 def test_the_record_comes_back_from_json_and_shows_the_same() -> None:
     found = long_one(4)
     state = at(found, 6, refs=(sha256("x"),), dropped=("memory 1",))
