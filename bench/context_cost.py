@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from context_runs import Windowed
 from context_texts import KINDS, value_of
 from react_loop import Forgetful
 from rig import OpenGate, median
@@ -55,16 +56,7 @@ class Timed:
         self.opening: list[float] = []
         self.request: list[float] = []
 
-    def around(self, work: Callable[..., Any], into: list[float]) -> Callable[..., Any]:
-        def timed(*given: Any, **named: Any) -> Any:
-            begun = time.thread_time()
-            made = work(*given, **named)
-            into.append((time.thread_time() - begun) * _MS)
-            return made
-
-        return timed
-
-    def around_async(self, work: Callable[..., Awaitable[Any]], into: list[float]) -> Callable[..., Awaitable[Any]]:
+    def around(self, work: Callable[..., Awaitable[Any]], into: list[float]) -> Callable[..., Awaitable[Any]]:
         """Nothing else runs beside it here, so that the time of the thread is its own."""
 
         async def timed(*given: Any, **named: Any) -> Any:
@@ -90,14 +82,11 @@ class Large:
         return CallResult(output={**self._value, "number": self._given})
 
 
-class Twice:
+class Twice(Windowed):
     """Calls a tool in two answers and ends the step with the third."""
 
     def __init__(self) -> None:
         self._asked = 0
-
-    def most(self, request: ModelRequest) -> Usage:
-        return Usage(tokens_in=10)
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         self._asked += 1
@@ -136,10 +125,9 @@ def order(stored: int, repeat: int) -> TaskOrder:
 async def cost(stored: int, *, repeat: int) -> dict[str, Any]:
     """Return the processor time of a step's context work after so many stored results, ms."""
     timed, store, board = Timed(), InMemory(), _no_board()
-    kept = (beginning.opened, asking.prompt_of, asking.request_of)
-    beginning.opened = timed.around_async(beginning.opened, timed.opening)
-    asking.prompt_of = timed.around(asking.prompt_of, timed.request)
-    asking.request_of = timed.around(asking.request_of, timed.request)
+    kept = (beginning.opened, asking.fitting_request)
+    beginning.opened = timed.around(beginning.opened, timed.opening)
+    asking.fitting_request = timed.around(asking.fitting_request, timed.request)
     pass_over_the_start()
     try:
         engine = Engine(
@@ -149,12 +137,10 @@ async def cost(stored: int, *, repeat: int) -> dict[str, Any]:
         )  # fmt: skip
         report = await engine.run(order(stored, repeat))
     finally:
-        beginning.opened, asking.prompt_of, asking.request_of = kept
+        beginning.opened, asking.fitting_request = kept
     assert report.state is OrderState.DONE, report
-    per_request = len(timed.request) // (repeat * REQUESTS)
-    assert len(timed.opening) == repeat and len(timed.request) == repeat * REQUESTS * per_request
-    step = REQUESTS * per_request
-    requests = [sum(timed.request[at : at + step]) for at in range(0, len(timed.request), step)]
+    assert len(timed.opening) == repeat and len(timed.request) == repeat * REQUESTS
+    requests = [sum(timed.request[at : at + REQUESTS]) for at in range(0, len(timed.request), REQUESTS)]
     whole = [opening + request for opening, request in zip(timed.opening, requests, strict=True)]
     return {
         "stored": stored,

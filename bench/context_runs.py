@@ -95,16 +95,26 @@ class Source:
         return CallResult(output=self._results[str(arguments["key"])])
 
 
+class Windowed:
+    """What every model here tells of itself."""
+
+    def most(self, request: ModelRequest) -> Usage:
+        return Usage(tokens_in=10)
+
+    def room(self, role: str) -> int:
+        return WINDOW
+
+    def name_of(self, role: str) -> str:
+        return COUNTED_AS
+
+
 @dataclass
-class Script:
+class Script(Windowed):
     """The model of the engine: makes the calls of each step, notes what is to be noted, and ends it."""
 
     process: Process
     asked: list[Asked] = field(default_factory=list)
     _turns: dict[str, int] = field(default_factory=dict)
-
-    def most(self, request: ModelRequest) -> Usage:
-        return Usage(tokens_in=10)
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         stage = self._stage(request)
