@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import Any
 
@@ -49,6 +49,10 @@ class Gauge:
         counted = await asyncio.to_thread(self._estimator.count, text, model)  # its tables take half a second to load
         self._counts[model] = counted
         return counted.most <= room
+
+    def counter(self, model: str) -> Callable[[str], int]:
+        """Return what tells how many tokens a text most likely is for a model."""
+        return lambda text: self._estimator.count(text, model).tokens
 
     def took(self, model: str, tokens: int) -> None:
         """Take in what an endpoint told that the request took which was counted last."""

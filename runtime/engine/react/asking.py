@@ -13,9 +13,10 @@ from runtime.canonical import sha256, to_bytes
 from runtime.engine.budget import enforce_deadline
 from runtime.engine.outcome import Stop
 from runtime.engine.react.costs import ANSWER, reserve_answer
-from runtime.engine.react.fitting import fitting_request, name_of
+from runtime.engine.react.fitting import fitting_request
 from runtime.engine.react.killed import count_killed
 from runtime.engine.react.messages import prompt_of, request_of, request_sha256
+from runtime.engine.react.naming import name_of
 from runtime.engine.react.requesting import Attempt
 from runtime.engine.react.state import Turn
 from runtime.engine.react.talk import Talk, take_in

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from contracts import Usage
 from runtime.engine.react.costs import set_aside
-from runtime.engine.react.state import Call
 from runtime.engine.react.talk import Talk
 from runtime.errors import CapabilityFailed
 from runtime.model.port import ModelAnswer, ModelRequest
@@ -15,10 +14,11 @@ from runtime.model.port import ModelAnswer, ModelRequest
 
 @dataclass(slots=True)
 class Condenser:
-    """What condenses for one call of a step's model; the call's result tells what that took."""
+    """What condenses for a step's model; whoever lets it tells what that took."""
 
     talk: Talk
-    call: Call
+    what: str
+    """For what: the id of a call, or of an answer."""
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     _asked: int = 0
@@ -35,7 +35,7 @@ class Condenser:
         if run.model is None:
             raise CapabilityFailed("No model is configured.")
         self._asked += 1
-        what, began = f"{self.call.id}:condensed:{self._asked}", time.perf_counter()
+        what, began = f"{self.what}:condensed:{self._asked}", time.perf_counter()
         await set_aside(self.talk, request, what)
         try:
             return await run.interruptible(run.model.ask(request), grace_s=0)

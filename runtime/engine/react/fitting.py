@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from runtime.context.budget import Squeeze, exceeded
-from runtime.engine.react.messages import ROLE, prompt_of, request_of
+from runtime.context.errors import ContextIncompressible
+from runtime.engine.react.compacting import compact_if_due
+from runtime.engine.react.messages import prompt_of, request_of
+from runtime.engine.react.naming import ROLE, name_of
 from runtime.engine.react.talk import Talk
-from runtime.model.port import ModelRequest, Named, Windowed
+from runtime.model.port import ModelRequest, Windowed
 
 
 async def fitting_request(talk: Talk) -> ModelRequest:
@@ -17,6 +20,11 @@ async def fitting_request(talk: Talk) -> ModelRequest:
     """
     model: object = talk.run.model
     talk.squeeze = Squeeze(talk.react.squeezed)
+    incompressible = None
+    try:
+        await compact_if_due(talk)
+    except ContextIncompressible as error:  # what is left has its order in which it gives way
+        incompressible = error
     while True:
         prompt = prompt_of(talk)
         request = request_of(talk, prompt)
@@ -26,11 +34,5 @@ async def fitting_request(talk: Talk) -> ModelRequest:
         if await talk.run.gauge.fits(request, model=name_of(talk), room=room):
             return request
         if talk.squeeze is Squeeze.MEMORY:
-            raise exceeded(prompt, room=room)
+            raise exceeded(prompt, room=room) from incompressible
         talk.squeeze = Squeeze(talk.squeeze + 1)
-
-
-def name_of(talk: Talk) -> str:
-    """Return the name of the model that reasons; empty where it cannot tell."""
-    model: object = talk.run.model
-    return model.name_of(ROLE) if isinstance(model, Named) else ""

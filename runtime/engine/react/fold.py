@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from contracts import EvidenceId, Money, Problem, Usage, asked_id
+from runtime.context.compaction import Compaction
 from runtime.context.memory import Insight
 from runtime.engine.fold_below import count_below, end_part
 from runtime.engine.happened import Data, Happened
@@ -115,6 +116,14 @@ def _opened(view: OrderView, event: Happened, data: Data) -> None:
     react.opened, react.opened_sha256 = data.get("parts"), data.get("parts_sha256")
 
 
+def _compacted(view: OrderView, event: Happened, data: Data) -> None:
+    unit, react = _conversation(view, data)
+    react.compaction_sha256 = data.get("state_sha256")
+    if "state" in data:
+        react.compaction = Compaction.model_validate(data["state"])
+    view.spend(event.stream_version, unit, Usage.read(data.get("usage", {})))
+
+
 def _noted(view: OrderView, event: Happened, data: Data) -> None:
     view.insights.append(Insight(data["by"]["step"], data["text"]))
 
@@ -192,6 +201,7 @@ HANDLERS: Mapping[str, Callable[[OrderView, Happened, Data], None]] = {
     "tools.offered": _offered,
     "context.opened": _opened,
     "insight.noted": _noted,
+    "context.compacted": _compacted,
     "model.answered": _answered,
     "model.unreachable": _unreachable,
     "model.stopped": _stopped,

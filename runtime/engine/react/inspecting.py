@@ -60,7 +60,7 @@ async def _get(talk: Talk, call: Call, ref: str, value: Json) -> Draft:
     if is_whole(value, whole_chars=whole_chars):
         text = get_stored_data(value, whole_chars=whole_chars)
         return Draft({"characters": len(text)}, started_at=began, seconds=0.0, told=text, whole_of=ref)
-    condenser = Condenser(talk, call)
+    condenser = Condenser(talk, call.id)
     ask = None if talk.run.model is None else condenser.ask
     found = await condense(_text_of(value), ask, settings=talk.run.context)
     text = get_stored_data(value, whole_chars=whole_chars, condensed=found.text)

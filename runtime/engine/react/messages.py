@@ -10,6 +10,7 @@ from runtime.canonical import clean, sha256, to_bytes, to_text
 from runtime.context.blocks import INDEX, INPUTS, INSIGHTS, RULES, TASK, TRANSCRIPT
 from runtime.context.budget import Squeeze
 from runtime.context.bus import Input, brief, origin_of, standing_for
+from runtime.context.compaction import Compaction, applied
 from runtime.context.digest import digest
 from runtime.context.parts import Part
 from runtime.context.prompt import Calling, LeftOut, Prompt, Said
@@ -18,6 +19,7 @@ from runtime.context.showing import Showing
 from runtime.context.transcript import cut
 from runtime.engine.graph import dependencies
 from runtime.engine.react.control import CONTROL
+from runtime.engine.react.naming import ROLE
 from runtime.engine.react.own import offer_inspection
 from runtime.engine.react.state import Call, React, Turn
 from runtime.engine.react.talk import Talk
@@ -26,8 +28,6 @@ from runtime.once import once_for_each
 from runtime.schema import json_schema_of
 from runtime.settings.groups import ContextSettings
 
-ROLE = "reason"
-"""Which model of the settings reasons in steps."""
 SHOWN = 2_000
 """Characters that a model sees of what is kept by reference."""
 
@@ -49,6 +49,17 @@ def prompt_of(talk: Talk) -> Prompt:
     Raises:
         RepresentationTwice: it would show one datum in two forms.
     """
+    whole, state = whole_prompt(talk), talk.react.compaction
+    shown = whole if state == Compaction() else applied(whole, state, talk.run.context)
+    return _newest(shown, talk.run.context) if talk.squeeze >= Squeeze.TRANSCRIPT else shown
+
+
+def whole_prompt(talk: Talk) -> Prompt:
+    """Return the conversation with every message that ever was in it, before any compaction.
+
+    Raises:
+        RepresentationTwice: it would show one datum in two forms.
+    """
     react, squeeze = talk.react, talk.squeeze
     whole = {call.whole_of for call in react.calls if call.whole_of and squeeze < Squeeze.WHOLE}
     showing = Showing(talk.run.context.datum_chars, whole=whole)
@@ -60,8 +71,6 @@ def prompt_of(talk: Talk) -> Prompt:
     for turn in react.turns:
         said.extend(_of_turn(talk, turn, showing))
         said.extend(_told("The step was stopped", why) for number, why in react.told if number == turn.number)
-    if squeeze >= Squeeze.TRANSCRIPT:
-        said = _newest(said, talk.run.context, showing)
     return Prompt(tuple(said), tuple(showing.left_out))
 
 
@@ -79,17 +88,18 @@ def _stays(talk: Talk, part: Part, showing: Showing) -> bool:
     return False
 
 
-def _newest(said: list[Said], context: ContextSettings, showing: Showing) -> list[Said]:
+def _newest(prompt: Prompt, context: ContextSettings) -> Prompt:
     """Return the conversation without all but its newest messages; calls and their results stay together."""
+    said = prompt.said
     found = cut(said, keep=context.messages_least, least=context.messages_least, go_least=2)
     if not found.go:
-        return said
+        return prompt
     size = sum(len(part.text) for number in found.go for part in said[number].all_parts)
-    showing.left_out.append(LeftOut(f"{len(found.go)} earlier messages", "the prompt was too large", size))
+    left_out = LeftOut(f"{len(found.go)} earlier messages", "the prompt was too large", size)
     gone, note = set(found.go), f"{len(found.go)} earlier messages of this step are left out. {_STILL_THERE}"
     kept = [each for number, each in enumerate(said) if number not in gone]
     task = Said("user", (*kept[1].parts, Part(TRANSCRIPT, note, "the engine")))
-    return [kept[0], task, *kept[2:]]
+    return Prompt((kept[0], task, *kept[2:]), (*prompt.left_out, left_out))
 
 
 def request_of(talk: Talk, prompt: Prompt) -> ModelRequest:
@@ -151,17 +161,23 @@ def _input(talk: Talk, each: Input, showing: Showing) -> Part:
 def _of_turn(talk: Talk, turn: Turn, showing: Showing) -> Iterator[Said]:
     origin, limit = f"answer {turn.number}", talk.run.settings.inline_output
     words = showing.words(_beginning(turn.content, limit), block=TRANSCRIPT, origin=origin)
-    calls = tuple(Calling(_id(turn, call), call.name, _arguments(turn, call, limit, showing)) for call in turn.calls)
+    calls = tuple(Calling(call_name(call), call.name, _arguments(turn, call, limit, showing)) for call in turn.calls)
     if turn.calls or turn.content.strip():  # what is empty is told as refused; endpoints take no empty message
         yield Said("assistant", (words,), calls)
     for call in turn.calls:
-        yield Said("tool", (_result(talk, turn, call, showing),), answers=_id(turn, call))
+        yield Said("tool", (_result(talk, turn, call, showing),), answers=call_name(call))
     if turn.refused is not None and not turn.calls:
         yield _told("This was not taken as the result of the step", turn.refused)
 
 
-def _id(turn: Turn, call: Call) -> str:
-    return f"call_{turn.number}_{call.number}"
+def call_name(call: Call) -> str:
+    """Return the id under which a call stands in the conversation."""
+    return f"call_{call.answer}_{call.number}"
+
+
+def origin_of_call(call: Call) -> str:
+    """Return where a result in the conversation comes from."""
+    return f"call {call.id}" + (f" of {call.use}" if call.use else "")
 
 
 def _arguments(turn: Turn, call: Call, limit: int, showing: Showing) -> Part:
@@ -172,13 +188,13 @@ def _arguments(turn: Turn, call: Call, limit: int, showing: Showing) -> Part:
     ref = sha256(value)
     short = to_bytes(stored(None, ref, text[:SHOWN], len(text))).decode()
     return showing.summary(
-        short, ref, block=TRANSCRIPT, origin=origin, name=f"the arguments of {_id(turn, call)}", length=len(text)
+        short, ref, block=TRANSCRIPT, origin=origin, name=f"the arguments of {call_name(call)}", length=len(text)
     )
 
 
 def _result(talk: Talk, turn: Turn, call: Call, showing: Showing) -> Part:
     """Return what the model is told about a call."""
-    origin = f"call {call.id}" + (f" of {call.use}" if call.use else "")
+    origin = origin_of_call(call)
     if call.result is None:
         problem = call.problem if call.problem is not None and call.failed else turn.refused
         return Part(TRANSCRIPT, to_bytes({"noted": True}).decode() if problem is None else _error(problem), origin)
@@ -187,7 +203,7 @@ def _result(talk: Talk, turn: Turn, call: Call, showing: Showing) -> Part:
         note["__not_repeated"] = "This exact call was made before and was not made again."
     elif call.result.suspicious:
         note["__suspicious"] = list(call.result.suspicious)
-    part = _given(talk, call, origin, _id(turn, call), showing=showing)
+    part = _given(talk, call, origin, call_name(call), showing=showing)
     if call.told and call.use is not None and part.text == call.told:
         return _with(part, "\n\n".join((part.text, *([to_bytes(note).decode()] if note else ()), _ANSWER_FROM_IT)))
     return _with(part, _noted(part.text, note)) if note else part

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from contracts import Json, Materialisation, Parameter, Step, Tier, ValueType
 from runtime.capabilities.port import CapabilitySpec
+from runtime.context.compaction import Compaction
 from runtime.context.parts import Form, Part
 from runtime.engine.context import Run
 from runtime.engine.finish import Draft
@@ -43,6 +44,7 @@ def offer_inspection(talk: Talk, parts: Iterable[Part] = ()) -> None:
     refers = any(each.form is not Materialisation.FULL for each in talk.inputs)
     listed = any(part.ref is not None for part in talk.opening)
     looked = any(call.stored or call.name in SPECS for call in talk.react.calls)
+    looked = looked or talk.react.compaction != Compaction()
     if refers or listed or looked or any(part.form is Form.SUMMARY for part in parts):
         talk.box.offer(SPECS.values())
 

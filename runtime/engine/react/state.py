@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from contracts import CardId, Json, Problem, QuestionId
+from runtime.context.compaction import Compaction
 from runtime.model.port import Ending
 
 if TYPE_CHECKING:
@@ -149,6 +150,10 @@ class React:
     """Parts of the system prompt that were looked at when the step began; None before that, or when there were none."""
     opened_sha256: str | None = None
     """Where they are, when they are long."""
+    compaction: Compaction = field(default_factory=Compaction)
+    """What was made of the conversation when its window filled."""
+    compaction_sha256: str | None = None
+    """Where that is, when it is long; it is brought in before it is needed."""
     squeezed: int = 0
     """What had to give way in the newest request (`Squeeze`); it does not come back in the same step."""
     unreachable: int = 0

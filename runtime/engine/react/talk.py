@@ -12,6 +12,7 @@ from contracts import CapabilityName, Json, Step
 from runtime.canonical import clean, sha256
 from runtime.context.budget import Squeeze
 from runtime.context.bus import Input
+from runtime.context.compaction import Compaction
 from runtime.context.parts import Part
 from runtime.engine.context import Run
 from runtime.engine.react.control import CONTROL
@@ -76,10 +77,13 @@ class Talk:
 
 
 async def recall_answers(run: Run, react: React) -> None:
-    """Bring in the long answers that are kept in the blob store."""
+    """Bring in what of the conversation is long and kept in the blob store."""
     for turn in react.turns:
         if turn.answer_sha256 is not None and not turn.whole:
             take_in(turn, json.loads(await run.blobs.get(turn.answer_sha256)))
+    if react.compaction_sha256 is not None:
+        told = json.loads(await run.blobs.get(react.compaction_sha256))
+        react.compaction, react.compaction_sha256 = Compaction.model_validate(told), None
 
 
 async def output_of(run: Run, call: Call) -> Json:
