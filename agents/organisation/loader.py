@@ -11,6 +11,7 @@ from agents.organisation.check_connections import connection_faults
 from agents.organisation.check_hosts import host_faults
 from agents.organisation.check_people import people_faults
 from agents.organisation.check_reach import reach_faults
+from agents.organisation.check_redacted import redacted_faults
 from agents.organisation.check_resources import resource_faults
 from agents.organisation.check_results import result_faults
 from agents.organisation.check_signals import signal_faults
@@ -189,6 +190,7 @@ def _report(draft: Draft, tree_depth: int | None) -> Report:
     faults += host_faults(draft)
     faults += signal_faults(draft)
     faults += skill_faults(draft)
+    faults += redacted_faults(draft)
     faults += reach_faults(draft)
     faults += telling_faults(draft)
     faults += slot_faults(draft)
