@@ -46,7 +46,7 @@ def clean(value: Any, *, depth: int = MAX_DEPTH) -> Json:
     they are UTF-8 and hexadecimal where not; anything else becomes its `str`.
     """
     if depth == 0:
-        return clean_text(str(value))
+        return clean_text(_shown(value))
     kind = type(value)  # nearly everything is one of these, and looking at the type itself is the quickest
     if kind is str:
         return clean_text(value)
@@ -58,6 +58,14 @@ def clean(value: Any, *, depth: int = MAX_DEPTH) -> Json:
             clean_text(key if type(key) is str else str(key)): clean(item, depth=deeper) for key, item in value.items()
         }
     return _clean_unusual(value, depth)
+
+
+def _shown(value: Any) -> str:
+    """Return the text of a value that is nested too deeply; one that no text can be made of says what it is."""
+    try:
+        return str(value)
+    except RecursionError:
+        return f"[a {type(value).__name__}, nested too deeply]"
 
 
 def _clean_unusual(value: Any, depth: int) -> Json:

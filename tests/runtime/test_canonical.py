@@ -63,6 +63,14 @@ def test_what_is_nested_too_deeply_becomes_its_text() -> None:
     assert len(to_bytes(clean(deep))) < 1_000
 
 
+def test_what_is_nested_so_deeply_that_it_has_no_text_says_what_it_is() -> None:
+    deep: Any = "end"
+    for _ in range(20_000):
+        deep = [deep]
+
+    assert b"[a list, nested too deeply]" in to_bytes(clean(deep))
+
+
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)))  # fmt: skip  # noqa: E501
 def test_cleaning_twice_changes_nothing_and_the_bytes_read_back(value: Any) -> None:
     once = clean(value)
