@@ -77,6 +77,8 @@ class Draft:
     """What the model is told in place of it, by a tool of the engine."""
     whole_of: str = ""
     """Reference of the datum that is told so, where that is the whole of it."""
+    refs: tuple[str, ...] = ()
+    """References that it tells, under which the model may look from then on."""
     correctable: bool = False
     """Whether a fault of the output can be mended by whoever gave it; it is raised then, whatever happened before."""
 

@@ -14,11 +14,14 @@ _AT = {
 }
 
 
-def _tool(name: str, description: str, required: Sequence[str], **properties: Mapping[str, Any]) -> Mapping[str, Any]:
+def _tool(
+    name: str, description: str, required: Sequence[str], *, all_of_it: bool = False, **properties: Mapping[str, Any]
+) -> Mapping[str, Any]:  # fmt: skip
+    """Return the declaration of one tool; without `ref`, where that may be left out, it is about `all_of_it`."""
     parameters = {
         "type": "object",
         "properties": {"ref": _REF, **properties},
-        "required": ["ref", *required],
+        "required": [*(() if all_of_it else ("ref",)), *required],
         "additionalProperties": False,
     }
     return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
@@ -34,8 +37,10 @@ DECLARATIONS: Mapping[str, Mapping[str, Any]] = {
         ),
         _tool(
             "search",
-            "Finds where words, a number or an id stand in stored data, with the address of each place.",
+            "Finds where words, a number or an id stand in stored data, with the address of each place. Without ref "
+            "in all that the steps of this order gave, answered and noted.",
             ("query",),
+            all_of_it=True,
             query={
                 "type": "string",
                 "minLength": 1,

@@ -143,7 +143,7 @@ def _finished(view: OrderView, event: Happened, data: Data) -> None:
     _named(call, data)
     call.result = result = Result.from_data(data, event.time)
     call.shown, call.length = data.get("shown", ""), data.get("length", 0)
-    call.told, call.whole_of = data.get("told", ""), data.get("whole_of", "")
+    call.told, call.whole_of, call.refs = data.get("told", ""), data.get("whole_of", ""), tuple(data.get("refs", ()))
     call.stored = bool(data.get("stored")) or result.output_sha256 is not None
     _stop_waiting(unit, call)
     unit.reserved.pop(call.id, None)

@@ -15,6 +15,7 @@ from runtime.engine.finish import Draft
 from runtime.engine.react.condensing import Condenser
 from runtime.engine.react.offer import OWN
 from runtime.engine.react.references import original_under
+from runtime.engine.react.searching import search_order
 from runtime.engine.react.state import Call
 from runtime.engine.react.talk import Talk
 
@@ -27,6 +28,7 @@ SPECS: Mapping[str, CapabilitySpec] = {
 }  # fmt: skip
 """Name → declaration, the cheapest first."""
 
+SEARCH = "search"
 _VIEWS: Mapping[str, Callable[[Json, Mapping[str, Json], int], str]] = {
     "outline": lambda value, given, limit: outline(value, limit=limit),
     "search": lambda value, given, limit: search(value, str(given["query"]), limit=limit),
@@ -45,6 +47,8 @@ async def look_into(talk: Talk, call: Call, name: str, arguments: Mapping[str, J
         ReferenceUnknown: the step was not shown that reference.
         AnchorUnknown: the data has no such place.
     """
+    if name == SEARCH and not arguments.get("ref"):
+        return await _search_all(talk, str(arguments["query"]))
     ref = str(arguments["ref"])
     value = await original_under(talk, ref, call.answer)
     began = talk.run.clock.now()
@@ -53,6 +57,12 @@ async def look_into(talk: Talk, call: Call, name: str, arguments: Mapping[str, J
         text = await asyncio.to_thread(_VIEWS[name], value, arguments, limit)  # two megabytes take a second or two
         return Draft({"characters": len(text)}, started_at=began, seconds=0.0, told=text)
     return await _get(talk, call, ref, value)
+
+
+async def _search_all(talk: Talk, query: str) -> Draft:
+    began = talk.run.clock.now()
+    text, refs = await search_order(talk, query)
+    return Draft({"characters": len(text)}, started_at=began, seconds=0.0, told=text, refs=refs)
 
 
 async def _get(talk: Talk, call: Call, ref: str, value: Json) -> Draft:

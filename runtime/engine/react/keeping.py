@@ -22,7 +22,8 @@ def shown_as(talk: Talk, draft: Draft, *, apart: bool) -> tuple[dict[str, Any], 
         apart: its output is kept apart from the event, whatever its size.
     """
     if draft.told is not None:
-        return {"told": draft.told, **({"whole_of": draft.whole_of} if draft.whole_of else {})}, []
+        more = {"whole_of": draft.whole_of or None, "refs": list(draft.refs) or None}
+        return {"told": draft.told, **{name: value for name, value in more.items() if value}}, []
     told, context = told_by_skill(talk, draft), talk.run.context
     data = to_bytes(clean(draft.output))
     text = data.decode()

@@ -140,6 +140,7 @@ def _shown(talk: Talk, answer: int) -> Iterator[tuple[str, object]]:
             return
         for call in turn.calls:
             yield from _if_long(dict(call.arguments), limit)
+            yield from ((ref, _IN_BLOBS) for ref in call.refs)
             if call.result is not None:
                 kept = call.result.output_sha256
                 yield (call.result.result_sha256, call.result.output) if kept is None else (kept, _IN_BLOBS)

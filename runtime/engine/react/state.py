@@ -54,6 +54,8 @@ class Call:
     """Words that the model sees in place of the JSON: of its skill's own template, or of a tool of the engine."""
     whole_of: str = ""
     """Reference of the stored datum that those words are the whole of."""
+    refs: tuple[str, ...] = ()
+    """References that those words tell, as the engine found them in the order."""
     length: int = 0
     """Characters of such a result."""
     use: str | None = None

@@ -210,3 +210,59 @@ class Condensing(ScriptedModel):
             return await super().ask(request)
         request.course.settles(Usage(tokens_in=7))
         return ModelAnswer(self._words)
+
+
+NOTE = calls(("working_memory", {"insight": "Gate B7 was given up: it floods."}))
+
+
+@pytest.mark.parametrize(
+    ("query", "where"),
+    [
+        ("UA0123", "step first, what look gave"),
+        ("R-4711", "step paid, its result"),
+        ("floods", "noted in step first"),
+        ("Ruthenium", "step first, answer 3 of its model"),
+    ],
+)
+async def test_one_search_reaches_all_that_the_order_has(
+    sqlite_store: SqlStore, clock: HandClock, query: str, where: str
+) -> None:
+    words = ModelAnswer('{"n": 1, "why": "Ruthenium was meant."}')
+    world = a_world(sqlite_store, clock, LOOK, NOTE, words, calls(("search", {"query": query})), done(n=3))
+    world.tools["pay"] = Tool("pay", lambda a, c: {"receipt": "R-4711"})
+    first, paid = {**THINK, "id": "first"}, {"id": "paid", "use": "pay", "after": ["first"]}
+    last = {**THINK, "tools": [], "after": ["paid"], "with": {"seen": ROWS}}
+
+    report = await world.run(world.order(first, paid, last))
+
+    assert report.state is OrderState.DONE, report.error
+    assert f"## {where}" in told(world)[0] and query in told(world)[0] and len(told(world)[0]) <= 4_000
+
+
+async def test_what_a_search_of_the_whole_order_named_can_be_looked_into(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    find = calls(("search", {"query": "UA0123"}))
+    look = calls(("context", {"ref": REF, "anchor": "$.rows[123]"}))
+    world = a_world(sqlite_store, clock, LOOK, done(n=1), find, look, done(n=3))
+    first = {**THINK, "id": "first"}
+    last = {**THINK, "tools": [], "after": ["first"], "with": {"long": "x " * 3_000}}
+
+    report = await world.run(world.order(first, last))
+
+    assert report.state is OrderState.DONE, report.error
+    assert REF in told(world)[0] and "UA0123" in told(world)[1]
+
+
+async def test_a_hash_that_stands_in_some_data_is_no_reference(sqlite_store: SqlStore, clock: HandClock) -> None:
+    """Blobs are shared by all; only what the engine named for this order can be read."""
+    foreign = sha256({"secret": "of somebody else" * 600})
+    find = calls(("search", {"query": foreign}))
+    world = a_world(
+        sqlite_store, clock, LOOK, find, calls(("outline", {"ref": foreign})), done(n=3),
+        look={"rows": [f"{foreign} {n}" for n in range(20)]},
+    )  # fmt: skip
+
+    await world.run(world.order(THINK))
+
+    assert foreign in told(world)[1] and "REFERENCE_UNKNOWN" in told(world)[2]
