@@ -29,6 +29,8 @@ class Input:
     ref: str
     form: Materialisation
     """In which form it reaches the prompt."""
+    condensed: str = ""
+    """What a model made of it, where its plan declares `summary` and it is long."""
 
 
 def materialised(
@@ -54,6 +56,8 @@ def materialised(
 def standing_for(each: Input, settings: ContextSettings, *, briefly: bool = False) -> dict[str, Json]:
     """Return what stands in the prompt for an input that is not shown whole; `briefly` without samples of it."""
     told = marker(each.value, settings, ref=each.ref, tool=None, length=len(each.text))
+    if each.condensed:
+        told["__summary"] = each.condensed
     if briefly:
         told["__summary"] = brief(str(told["__summary"]), settings)
     if each.form is Materialisation.REFERENCE:

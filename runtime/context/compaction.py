@@ -20,7 +20,7 @@ from runtime.context.digest import digest
 from runtime.context.handover import HandOver
 from runtime.context.parts import Form, Part
 from runtime.context.prompt import LeftOut, Prompt, Said
-from runtime.context.result_store import HINT, ORIGINAL_LENGTH, REF_ID, STORED, SUMMARY, hint
+from runtime.context.result_store import HINT, HOW, ORIGINAL_LENGTH, REF_ID, STORED, SUMMARY
 from runtime.context.transcript import gone
 from runtime.settings.groups import ContextSettings
 
@@ -113,7 +113,7 @@ def applied(prompt: Prompt, state: Compaction, settings: ContextSettings) -> Pro
 
 def reference_text(text: str, ref: str, settings: ContextSettings) -> str:
     """Return what stands for a datum that stood whole."""
-    told = {STORED: True, REF_ID: ref, ORIGINAL_LENGTH: len(text), HINT: hint(ref)}
+    told = {STORED: True, REF_ID: ref, ORIGINAL_LENGTH: len(text), HINT: HOW}
     return to_text({**told, SUMMARY: digest(text, limit=settings.digest_chars)})
 
 

@@ -8,6 +8,12 @@ from runtime.settings.groups import ContextSettings
 
 STORED, REF_ID, TOOL_TYPE = "__stored", "__refId", "__toolType"
 ORIGINAL_LENGTH, SUMMARY, HINT = "__originalLength", "__summary", "__hint"
+HOW = (
+    "Only a digest is shown. Look into it with outline(ref) or search(ref, query), at one place with "
+    "context(ref, anchor), head or tail; get_stored_data(ref) last, since it costs the most. To pass the whole on, "
+    'write {"__ref": its __refId} as the argument.'
+)
+"""How a model gets at stored data, the cheapest way first and the whole last."""
 
 
 def is_stored(value: Json, length: int, settings: ContextSettings, *, always: bool = False) -> bool:
@@ -34,17 +40,8 @@ def marker(value: Json, settings: ContextSettings, *, ref: str, tool: str | None
         TOOL_TYPE: tool,
         ORIGINAL_LENGTH: length,
         SUMMARY: digest(value, limit=settings.digest_chars, length=length),
-        HINT: hint(ref),
+        HINT: HOW,
     }
-
-
-def hint(ref: str) -> str:
-    """Return how a model gets at stored data, the cheapest way first and the whole last."""
-    return (
-        "Only a digest is shown. Look into it with outline(ref) or search(ref, query), at one place with "
-        "context(ref, anchor), head or tail; get_stored_data(ref) last, since it costs the most. To pass the whole on "
-        f'as an argument, write {{"__ref": "{ref}"}} in its place.'
-    )
 
 
 def preview(original: str, settings: ContextSettings) -> str:

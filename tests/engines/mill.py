@@ -135,6 +135,11 @@ gives: {total: "{{ keep.total }}"}
 steps:
   - {id: thought, react: Say something.}
 """,
+    "have-asked-down": """\
+steps:
+  - {id: ask, react: What does the first account hold?, skills: [second, know], gives: {balance: integer}}
+gives: {balance: "{{ ask.balance }}"}
+""",
     "have-pondered": """\
 steps:
   - {id: below, by: thinker, skill: ponder, with: {account: first}}

@@ -91,6 +91,10 @@ async def _pondered(mill: Mill) -> ExecutionOutcome:
     return await mill.see_through(await mill.ask("have-pondered"), option="do")
 
 
+async def _asked_down(mill: Mill) -> ExecutionOutcome:
+    return await mill.ask("have-asked-down")
+
+
 SCENES: dict[str, tuple[Scene, Sequence[Scripted]]] = {
     "a tool is called": (Scene(_pondered, OrderState.DONE, {"balance": 70}), [LOOK, done(balance=70)]),
     "calls that do not fit, an answer that is refused, an endpoint that is busy": (
@@ -107,6 +111,10 @@ SCENES: dict[str, tuple[Scene, Sequence[Scripted]]] = {
     ),
     "answers that are never taken": (
         Scene(_pondered, OrderState.FAILED, code="OUTPUT_FAULTY"), [done(balance="x")] * 3
+    ),
+    "skills that others have are called": (
+        Scene(_asked_down, OrderState.DONE, {"balance": 70}),
+        [calls(("second", {"account": "first"})), calls(("know", {})), done(balance=70)],
     ),
     "a goal that is planned": (Scene(goal("Look into the first account.", "plan"), OrderState.DONE), [PLAN, TOLD]),
     "a goal that is answered": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from contracts import Json, Step
@@ -28,7 +29,11 @@ async def prepare(run: Run, step: Step, unit: Unit, scope: Scope) -> Talk:
     own = dict.fromkeys(tools_of(step)).keys() - {skill.name for skill in skills}
     specs = [run.router.spec(name) for name in dict.fromkeys(tools_of(step)) if name in own]
     box = Toolbox(step, [*specs, *skills], given, own=own_tools(run, step))
-    inputs = materialised(box.shown_inputs, step.material, run.context)
+    known = unit.react.condensed if unit.react is not None else {}
+    inputs = [
+        replace(each, condensed=known.get(each.ref, ""))
+        for each in materialised(box.shown_inputs, step.material, run.context)
+    ]
     opening = await opened(run, step, unit, About(run.order, step.id, task, box.uses), inputs)
     talk = Talk(run, step, unit, scope, box, task, run.clock.now(), inputs=inputs, opening=opening)
     offer_inspection(talk)

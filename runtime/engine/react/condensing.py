@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from contracts import Usage
+from contracts import Materialisation, Usage
+from runtime.context.compress import condense
+from runtime.engine.context import clean_data
 from runtime.engine.react.costs import set_aside
 from runtime.engine.react.talk import Talk
 from runtime.errors import CapabilityFailed
+from runtime.ledger.port import NewEvent
 from runtime.model.port import ModelAnswer, ModelRequest
+
+
+async def condense_inputs(talk: Talk) -> None:
+    """Have the long inputs condensed that the plan declares as `summary`, each once; what came of it is recorded."""
+    settings = talk.run.context
+    for number, each in enumerate(talk.inputs):
+        if talk.step.material.get(each.name) is not Materialisation.SUMMARY or len(each.text) <= settings.whole_chars:
+            continue
+        if each.ref not in talk.react.condensed:
+            condenser = Condenser(talk, f"input {each.name}")
+            found = await condense(each.text, condenser.ask, settings=settings)
+            used = condenser.usage.model_copy(update={"seconds": condenser.seconds})
+            text = talk.run.journal.redact(found.text)
+            data = talk.event(ref=each.ref, text=text, why=found.why or None, usage=used.to_json())
+            await talk.run.journal.write(NewEvent("context.condensed", clean_data(data)))
+        condensed = replace(each, condensed=talk.react.condensed[each.ref])
+        talk.inputs = (*talk.inputs[:number], condensed, *talk.inputs[number + 1 :])
 
 
 @dataclass(slots=True)

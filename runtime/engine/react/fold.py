@@ -116,6 +116,12 @@ def _opened(view: OrderView, event: Happened, data: Data) -> None:
     react.opened, react.opened_sha256 = data.get("parts"), data.get("parts_sha256")
 
 
+def _condensed(view: OrderView, event: Happened, data: Data) -> None:
+    unit, react = _conversation(view, data)
+    react.condensed[data["ref"]] = data["text"]
+    view.spend(event.stream_version, unit, Usage.read(data.get("usage", {})))
+
+
 def _compacted(view: OrderView, event: Happened, data: Data) -> None:
     unit, react = _conversation(view, data)
     react.compaction_sha256 = data.get("state_sha256")
@@ -202,6 +208,7 @@ HANDLERS: Mapping[str, Callable[[OrderView, Happened, Data], None]] = {
     "context.opened": _opened,
     "insight.noted": _noted,
     "context.compacted": _compacted,
+    "context.condensed": _condensed,
     "model.answered": _answered,
     "model.unreachable": _unreachable,
     "model.stopped": _stopped,

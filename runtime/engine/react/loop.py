@@ -22,6 +22,7 @@ from runtime.engine.plausible import Implausible, suspicions
 from runtime.engine.react.asking import ask, settle_killed
 from runtime.engine.react.beginning import prepare
 from runtime.engine.react.calls import carry_out, merged
+from runtime.engine.react.condensing import condense_inputs
 from runtime.engine.react.control import CONTROL, ReplanAsked, Say, StepBlocked, ending, read_control
 from runtime.engine.react.references import original_of
 from runtime.engine.react.state import Call, Turn
@@ -52,6 +53,7 @@ async def reason(run: Run, step: Step, unit: Unit, scope: Scope) -> Outcome:
         raise model_required(step.id)
     await run.journal.flush()  # before anything is paid for
     talk = await prepare(run, step, unit, scope)
+    await condense_inputs(talk)
     await recall_answers(run, talk.react)
     await settle_killed(talk)
     while True:

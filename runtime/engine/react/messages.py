@@ -14,7 +14,7 @@ from runtime.context.compaction import Compaction, applied
 from runtime.context.digest import digest
 from runtime.context.parts import Part
 from runtime.context.prompt import Calling, LeftOut, Prompt, Said
-from runtime.context.result_store import HINT, ORIGINAL_LENGTH, REF_ID, STORED, SUMMARY, TOOL_TYPE, hint
+from runtime.context.result_store import HINT, HOW, ORIGINAL_LENGTH, REF_ID, STORED, SUMMARY, TOOL_TYPE
 from runtime.context.showing import Showing
 from runtime.context.transcript import cut
 from runtime.engine.graph import dependencies
@@ -243,7 +243,7 @@ def _with(part: Part, text: str) -> Part:
 
 def stored(use: str | None, address: str, said: str, length: int) -> dict[str, Json]:
     """Return what stands in a conversation for a value that is kept elsewhere."""
-    return {STORED: True, REF_ID: address, TOOL_TYPE: use, ORIGINAL_LENGTH: length, SUMMARY: said, HINT: hint(address)}
+    return {STORED: True, REF_ID: address, TOOL_TYPE: use, ORIGINAL_LENGTH: length, SUMMARY: said, HINT: HOW}
 
 
 def _told(what: str, why: Problem) -> Said:

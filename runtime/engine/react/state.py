@@ -152,6 +152,8 @@ class React:
     """Parts of the system prompt that were looked at when the step began; None before that, or when there were none."""
     opened_sha256: str | None = None
     """Where they are, when they are long."""
+    condensed: dict[str, str] = field(default_factory=dict)
+    """Reference of a long input that is declared as `summary` → what a model made of it."""
     compaction: Compaction = field(default_factory=Compaction)
     """What was made of the conversation when its window filled."""
     compaction_sha256: str | None = None

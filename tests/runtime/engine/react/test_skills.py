@@ -22,10 +22,8 @@ from tests.runtime.engine.react.skilled import THINK, a_plan, a_world, counting,
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_call_of_a_skill_is_an_order_whose_output_the_model_sees(
-    sqlite_store: SqlStore, clock: HandClock
-) -> None:
-    world = a_world(sqlite_store, clock, counting("gate"), done(n=3))
+async def test_a_call_of_a_skill_is_an_order_whose_output_the_model_sees(store: SqlStore, clock: HandClock) -> None:
+    world = a_world(store, clock, counting("gate"), done(n=3))
     order = world.order(THINK)
 
     report = await world.run(order)

@@ -45,9 +45,9 @@ LOOK = calls(("look", {}))
 
 
 async def test_a_long_result_is_told_by_a_digest_and_can_be_looked_into_from_then_on(
-    sqlite_store: SqlStore, clock: HandClock
+    store: SqlStore, clock: HandClock
 ) -> None:
-    world = a_world(sqlite_store, clock, LOOK, calls(("search", {"ref": REF, "query": "UA0123"})), done(n=3))
+    world = a_world(store, clock, LOOK, calls(("search", {"ref": REF, "query": "UA0123"})), done(n=3))
 
     report = await world.run(world.order(THINK))
 
@@ -138,6 +138,24 @@ async def test_a_stored_result_of_an_earlier_step_is_listed_and_looked_into(
     assert "UA0007" in told(world)[0]
 
 
+async def test_a_long_input_that_is_declared_as_summary_is_condensed_once(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    measure = {"id": "measure", "use": "look"}
+    later = {**THINK, "with": {"seen": "{{ measure.rows }}"}, "material": {"seen": "summary"}, "after": ["measure"]}
+    world = a_world(sqlite_store, clock)
+    world.model = Condensing(LOOK, done(n=3), words="Flights to JFK, some late.")
+    order = world.order(measure, later)
+
+    report = await world.run(order)
+
+    assert report.state is OrderState.DONE, report.error
+    assert all("Flights to JFK, some late." in str(r.messages[1]["content"]) for r in model_of(world).requests)
+    assert report.usage.tokens_in == 2 * 10 + 7
+    assert (await world.kinds(order)).count("context.condensed") == 1
+    assert all(each.same for each in await world.engine().past_requests(order.order_id))
+
+
 @pytest.mark.parametrize(
     ("material", "whole", "summary"),
     [(None, False, True), ("full", True, False), ("reference", False, False), ("summary", False, True)],
@@ -150,7 +168,8 @@ async def test_an_input_reaches_the_prompt_in_the_form_that_is_declared(
         **THINK, "tools": [], "with": {"seen": "{{ measure.rows }}"},
         **({"material": {"seen": material}} if material else {}),
     }  # fmt: skip
-    world = a_world(sqlite_store, clock, done(n=3))
+    world = a_world(sqlite_store, clock)
+    world.model = Condensing(done(n=3))
 
     await world.run(world.order(measure, later))
 
