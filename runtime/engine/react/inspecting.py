@@ -86,7 +86,8 @@ def _text_of(value: Json) -> str:
 
 def _number(given: Mapping[str, Json], name: str, default: int) -> int:
     value = given.get(name)
-    return default if value is None else int(str(value))
+    assert value is None or isinstance(value, int | float)  # by its schema, to which 2.0 is an integer too
+    return default if value is None else int(value)
 
 
 def _text(given: Mapping[str, Json], name: str) -> str:

@@ -285,3 +285,58 @@ async def test_a_hash_that_stands_in_some_data_is_no_reference(sqlite_store: Sql
     await world.run(world.order(THINK))
 
     assert foreign in told(world)[1] and "REFERENCE_UNKNOWN" in told(world)[2]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"), [("head", {"n": 2.0}), ("tail", {"n": 2.0}), ("context", {"anchor": "$.rows[1]", "before": 1.0})]
+)
+async def test_numbers_without_a_fraction_are_whole_ones(
+    sqlite_store: SqlStore, clock: HandClock, tool: str, given: dict[str, Any]
+) -> None:
+    world = a_world(sqlite_store, clock, LOOK, calls((tool, {"ref": REF, **given})), done(n=3))
+
+    report = await world.run(world.order(THINK))
+
+    assert report.state is OrderState.DONE, report.error
+    assert "UA0" in told(world)[1] and "__error" not in told(world)[1]
+
+
+@pytest.mark.parametrize("erased", ["insight.noted", "call.finished"])
+async def test_what_was_erased_is_not_found_and_hinders_no_search(
+    sqlite_store: SqlStore, clock: HandClock, erased: str
+) -> None:
+    find = calls(("search", {"query": "UA0123"}), ("search", {"query": "floods"}))
+    world = a_world(sqlite_store, clock, LOOK, NOTE, done(n=1))
+    order = world.order({**THINK, "id": "first"}, {**THINK, "after": ["first"], "with": {"seen": ROWS}})
+    assert (await world.run(order)).state is OrderState.FAILED  # the script ends before the second step
+    for event in await sqlite_store.ledger.read(str(order.order_id)):
+        if event.type == erased:
+            await sqlite_store.ledger.erase(str(order.order_id), event.stream_version)
+    world.model, world.reopen = ScriptedModel(find, done(n=3)), True
+
+    report = await world.run(order)
+
+    assert report.state is OrderState.DONE, report.error
+    assert ("what look gave" in told(world)[0]) == (erased != "call.finished")
+    assert ("B7" in told(world)[1]) == (erased != "insight.noted")
+
+
+async def test_a_search_reads_no_more_places_than_it_has_room_to_tell_of(
+    sqlite_store: SqlStore, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    get = type(sqlite_store.blobs).get
+
+    async def counted(self: Any, sha256: str) -> bytes:
+        read.append(sha256)
+        return await get(self, sha256)
+
+    monkeypatch.setattr(type(sqlite_store.blobs), "get", counted)
+    look = [calls(*(("look", {"n": 10 * n + each}) for each in range(5))) for n in range(8)]
+    world = a_world(sqlite_store, clock, *look, calls(("search", {"query": "late"})), done(n=3))
+    world.tools["look"] = Tool("look", lambda a, c: {"rows": [f"{a['n']} is late {n}" for n in range(400)]})
+
+    report = await world.run(world.order(THINK))
+
+    assert report.state is OrderState.DONE, report.error
+    assert "74 is late" in told(world)[-1] and len(set(read)) < 20
