@@ -45,7 +45,7 @@ async def _moving(
     run: Run, step: Step, unit: Unit, about: About, inputs: Sequence[Input]
 ) -> Sequence[Part]:  # fmt: skip
     react = unit.react
-    if react is None or (react.opened is None and not react.number):
+    if react is None or (react.opened is None and not react.turns):
         parts = [part for block in run.blocks if block.moves for part in await block.parts(about)]
         index = index_parts(await listed(run, step, inputs), run.context, room=_room(run, inputs))
         await _record(run, unit, [*_of_order(run, step, about), *parts, *index])

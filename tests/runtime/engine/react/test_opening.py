@@ -15,7 +15,7 @@ from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.fakes.crashing_store import Crash, CrashingStore
 from tests.fakes.engine_world import Tool, World, with_store
-from tests.fakes.model import PlayedModel, calls, done
+from tests.fakes.model import PlayedModel, ScriptedModel, calls, control, done
 
 pytestmark = pytest.mark.anyio
 FIRST: dict[str, Any] = {"id": "first", "react": "Look.", "tools": ["look"], "gives": {"n": "integer"}}
@@ -127,3 +127,20 @@ class _InTurn(PlayedModel):
         step = "second" if "Step second" in task else "first"
         turn = sum(message["role"] == "assistant" for message in request.messages)
         return self._by_step[step][turn]
+
+
+async def test_another_way_of_a_step_begins_with_the_goal_the_plan_and_what_was_noted(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    world = a_world(sqlite_store, clock)
+    given_up = control("replan", why="The table is gone.")
+    world.model = ScriptedModel(NOTE, done(n=1), calls(("look", {})), given_up, calls(("look", {})), done(n=2))
+    order = world.order(FIRST, {**SECOND, "with": {"table": "old"}, "otherwise": {"with": {"table": "new"}}})
+
+    report = await world.run(order)
+
+    assert report.state is OrderState.DONE, report.error
+    assert "new" in str(world.model.requests[-1].messages[1])
+    for request in world.model.requests[2:]:
+        assert "- second (now)" in str(request.messages[0]) and "closed on Mondays" in str(request.messages[0])
+    assert all(each.same for each in await world.engine().past_requests(order.order_id))
