@@ -16,6 +16,7 @@ from runtime.engine.fold import apply
 from runtime.engine.other_way import form_of
 from runtime.engine.react.beginning import prepare
 from runtime.engine.react.messages import prompt_of, request_of, request_sha256
+from runtime.engine.react.state import React
 from runtime.engine.react.talk import recall_answers
 from runtime.engine.recall import recall
 from runtime.engine.repeat import scope_of
@@ -63,6 +64,11 @@ async def _request_before(event: Event, run: Run) -> PastRequest:
         if view.state_of(each.id).settled:
             run.outputs.keep(each.id, partial(recall, view, run.blobs, each))
     unit, step = view.unit(name, index), run.step(name)
+    unit.react = unit.react or React()
+    if unit.react.offered is None:
+        unit.react.offered = ()
+    if unit.react.opened is None and unit.react.opened_sha256 is None:
+        unit.react.opened = ()  # nothing was told, or it was erased; what is there now was not told then
     talk = await prepare(run, form_of(step, unit), unit, await scope_of(run, step, index))
     await recall_answers(run, talk.react)
     talk.squeeze = Squeeze(data.get("squeezed", 0))

@@ -73,3 +73,23 @@ async def test_another_setting_makes_another_prompt_and_that_is_told(sqlite_stor
     found = await world.engine().past_requests(order.order_id)
 
     assert [each.same for each in found] == [True, True, True, False, True]
+
+
+@pytest.mark.parametrize("inline_output", [8_000, 10], ids=["short", "long"])
+async def test_what_was_erased_of_the_beginning_is_not_told_again_by_what_there_is_now(
+    sqlite_store: SqlStore, clock: HandClock, inline_output: int
+) -> None:
+    world = a_world(sqlite_store, clock)
+    order = world.order(MEASURE, THINK, LAST)
+    await world.run(order)
+    for event in await sqlite_store.ledger.read(str(order.order_id)):
+        if event.type == "context.opened":
+            await sqlite_store.ledger.erase(str(order.order_id), event.stream_version)
+    length = len(await world.kinds(order))
+    world.settings = world.settings.model_copy(update={"inline_output": inline_output})
+
+    found = await world.engine().past_requests(order.order_id)
+
+    assert [each.same for each in found] == [False] * 5
+    assert "the plan" not in {part.origin for each in found for part in each.prompt.parts}
+    assert len(await world.kinds(order)) == length
