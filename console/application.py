@@ -19,16 +19,8 @@ from console.ports_executions import Watch
 from console.prompting import Prompts
 from console.resources import Resources
 from console.serving import Serving
-from console.views import (
-    AuditResult,
-    DatabaseStatus,
-    Examined,
-    ExecutionOutcome,
-    ExecutionRow,
-    MetricReading,
-    SensorRow,
-    SensorsOutcome,
-)
+from console.views import ExecutionOutcome, ExecutionRow, MetricReading, SensorRow, SensorsOutcome
+from console.views_system import AuditResult, DatabaseStatus, Examined
 from console.watching import Watching
 from contracts import ExecutionId, MetricDefinition
 from runtime.clock import Clock

@@ -17,7 +17,7 @@ from runtime.errors import InvalidArguments, NotFound, OrganisationFaulty
 from runtime.executor import ExecutionView
 from runtime.keeping import BackupMade, Exported, Hold, Holds, Imported, Pruned, Restored
 from runtime.ledger import address, status
-from runtime.settings.groups import LONGEST_DAYS
+from runtime.settings.group import LONGEST_DAYS
 
 REASON = 500
 """Letters of a reason."""

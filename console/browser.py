@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agents.organisation import Organisation
 from cluster.sandbox import SandboxDriver, driver_for
-from console.views import Examined, Health
+from console.views_system import Examined, Health
 from contracts import Json
 from runtime.canonical import sha256
 from runtime.capabilities.browser.session import BrowserSession, Installed, installed

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from agents.organisation import Organisation
 from agents.skills import SkillChooser
 from console.meaning import Meanings
-from runtime.settings.groups import SkillSettings
+from runtime.settings.models import SkillSettings
 
 KEPT = 16
 """Choosers that stay ready; whoever works with one that does not keeps it."""

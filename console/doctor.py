@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from console.views import Examined, Health
+from console.views_system import Examined, Health
 from runtime.settings.load import Settings
 from runtime.telemetry.logs import log_file
 

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from agents.organisation import Organisation
-from console.views import Examined, Health
+from console.views_system import Examined, Health
 from runtime.capabilities.connection_parts import Secret
 from runtime.capabilities.connections import (
     BridgeConnection,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from console.views import Examined, Health
+from console.views_system import Examined, Health
 from runtime.corrections import COUNTED_OF, Guard, Occasion, Series, Tallied
 from runtime.settings import DoctorSettings
 

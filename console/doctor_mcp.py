@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from agents.organisation import Organisation
-from console.views import Examined, Health
+from console.views_system import Examined, Health
 from contracts import Json
 from runtime.canonical import to_bytes
 from runtime.capabilities.connections_mcp import McpConnection

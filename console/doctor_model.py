@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from console.views import Examined, Health
+from console.views_system import Examined, Health
 from runtime.addresses import shown
 from runtime.errors import SiliconError
 from runtime.model.endpoint import Endpoint

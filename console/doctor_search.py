@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 
 from console.meaning import Meaning, Meanings, Source
-from console.views import Examined, Health
+from console.views_system import Examined, Health
 from contracts import Name
 from runtime.errors import SiliconError
 from runtime.model.embedding import EndpointEmbedder

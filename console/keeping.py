@@ -18,7 +18,8 @@ from console.doctor_search import search_of
 from console.folders import CONNECTIONS, folder_of, told_faults
 from console.resources import Resources
 from console.specs import all_builtin_specs
-from console.views import AuditFinding, AuditResult, DatabaseStatus, Examined, Fault, Health
+from console.views import Fault
+from console.views_system import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
 from runtime.bus import look_at_redis
 from runtime.errors import LedgerError, NotFound, SiliconError
 from runtime.executor.presence import servers

@@ -16,14 +16,8 @@ from console.ports_executions import Executions, Watch
 from console.ports_letters import Letters
 from console.ports_prompts import Prompts
 from console.ports_remote import Remote
-from console.views import (
-    AuditResult,
-    DatabaseStatus,
-    Examined,
-    MetricReading,
-    SensorRow,
-    SensorsOutcome,
-)  # fmt: skip
+from console.views import MetricReading, SensorRow, SensorsOutcome
+from console.views_system import AuditResult, DatabaseStatus, Examined  # fmt: skip
 from contracts import MetricDefinition
 from runtime.settings.load import Settings
 

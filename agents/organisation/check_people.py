@@ -14,7 +14,7 @@ from agents.skills.reach import Reach
 from contracts import ApprovalMode, Tier
 from governance.access import Role
 from governance.approvals.rule import DEFAULT_RULE
-from runtime.settings.groups import SkillSettings
+from runtime.settings.models import SkillSettings
 
 
 def people_faults(draft: Draft, *, tree_depth: int) -> Iterator[Fault]:

@@ -12,7 +12,7 @@ from contracts import Name
 from runtime.engine.ports import SkillsShown
 from runtime.errors import NotFound
 from runtime.search import Embedder
-from runtime.settings.groups import SkillSettings
+from runtime.settings.models import SkillSettings
 
 _log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from runtime.expressions import ExpressionFailed, compile_condition
 from runtime.search import Document, Embedder, EmbedderUnavailable, Hit, SearchIndex
 from runtime.search.phrases import phrases_in
 from runtime.search.tokens import plain
-from runtime.settings.groups import SkillSettings
+from runtime.settings.models import SkillSettings
 
 _log = logging.getLogger(__name__)
 

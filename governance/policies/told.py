@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from governance.policies.policy import Policy
 from runtime.context.blocks import POLICIES, About
 from runtime.context.parts import Part
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 from runtime.texts import in_language
 
 

@@ -8,7 +8,7 @@ from runtime.blackboard.port import Blackboard, Entry
 from runtime.canonical import clean, to_text
 from runtime.context.blocks import BOARD, About
 from runtime.context.parts import Part
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 
 _EACH = 4
 """So many entries share the room: a value that takes more than its part of it is named without being shown."""

@@ -15,7 +15,7 @@ from runtime.context.blocks import INDEX
 from runtime.context.digest import digest
 from runtime.context.parts import Form, Part
 from runtime.context.result_store import marker
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from runtime.context.parts import Form, Part
 from runtime.context.prompt import Prompt
 from runtime.context.transcript import Cut, cut, exchanges
 from runtime.errors import LedgerError, SiliconError
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 
 _WISHES = "Say what was wished, what was decided and why, and what is still open, in the order in which it came up."
 

@@ -22,7 +22,7 @@ from runtime.context.parts import Form, Part
 from runtime.context.prompt import LeftOut, Prompt, Said
 from runtime.context.result_store import HINT, HOW, ORIGINAL_LENGTH, REF_ID, STORED, SUMMARY
 from runtime.context.transcript import gone
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 
 ORIGIN = "the hand-over"
 """Origin of the part that holds the document."""

@@ -15,7 +15,7 @@ from runtime.canonical import clean_text, sha256, to_text
 from runtime.context.values import Source
 from runtime.errors import LedgerError, SiliconError
 from runtime.model.port import Ending, ModelAnswer, ModelRequest
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 
 _T = TypeVar("_T")
 ROLE = "summarise"

@@ -12,7 +12,7 @@ from runtime.context.handover import Abandoned, Deed, Done, Facts, HandOver, Pha
 from runtime.context.prompt import Prompt, Said
 from runtime.context.transcript import exchanges, gone
 from runtime.context.values import Source, entities_of
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 
 
 class Detail(IntEnum):

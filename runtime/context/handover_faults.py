@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from runtime.context.handing_over import needed_values, phases_of, unreferenced
 from runtime.context.handover import Done, Facts, HandOver, Phase, body_of
 from runtime.context.values import Source
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 
 
 def faults_of(document: HandOver, facts: Facts, settings: ContextSettings) -> tuple[str, ...]:

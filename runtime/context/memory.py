@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contracts import Json
 from runtime.context.digest import digest
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 
 STORED, REF_ID, TOOL_TYPE = "__stored", "__refId", "__toolType"
 ORIGINAL_LENGTH, SUMMARY, HINT = "__originalLength", "__summary", "__hint"

@@ -35,7 +35,8 @@ from runtime.known import Known
 from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Blobs, Ledger, NewEvent, Store
 from runtime.model.port import Model
-from runtime.settings.groups import ContextSettings, EngineSettings
+from runtime.settings.context import ContextSettings
+from runtime.settings.groups import EngineSettings
 
 T = TypeVar("T")
 

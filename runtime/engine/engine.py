@@ -46,7 +46,8 @@ from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Lease, NewEvent, Store
 from runtime.model.port import Model
 from runtime.schema import fault_of, json_schema_of_parameters
-from runtime.settings.groups import ContextSettings, EngineSettings
+from runtime.settings.context import ContextSettings
+from runtime.settings.groups import EngineSettings
 from runtime.telemetry.context import working_on
 
 LARGEST_OUTPUT = PAYLOAD_BYTES - 1024 * 1024

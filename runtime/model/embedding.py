@@ -14,7 +14,7 @@ from runtime.model.endpoint import Endpoint
 from runtime.model.errors import ModelRefused
 from runtime.model.limits import Limiter, room_in
 from runtime.search.port import EmbedderUnavailable
-from runtime.settings.groups import ModelSettings
+from runtime.settings.models import ModelSettings
 
 if TYPE_CHECKING:
     from runtime.search.port import Vector

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from runtime.settings.groups import ModelSettings
+from runtime.settings.models import ModelSettings
 
 ROLES = ("reason", "summarise", "embed")
 

@@ -17,7 +17,8 @@ from runtime.model.endpoint import Endpoint
 from runtime.model.limits import Limiter, LocalLimiter, RedisLimiter
 from runtime.model.prices import Prices
 from runtime.model.profiles import Profiles
-from runtime.settings.groups import BusSettings, ModelSettings
+from runtime.settings.groups import BusSettings
+from runtime.settings.models import ModelSettings
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis

@@ -1,31 +1,30 @@
 """Settings: groups with their defaults; `runtime.settings.load` reads them from file and environment."""
 
+from runtime.settings.context import ContextSettings
+from runtime.settings.group import Group
 from runtime.settings.groups import (
     ApprovalSettings,
     BlackboardSettings,
     BrowserSettings,
     BusSettings,
     ClusterSettings,
-    ContextSettings,
     DoctorSettings,
     EngineSettings,
     ExecutorSettings,
     FileSettings,
-    Group,
     HttpSettings,
     LedgerSettings,
     LogSettings,
     McpSettings,
-    ModelSettings,
     RaySettings,
     RetentionSettings,
     SensorSettings,
     ServerSettings,
-    SkillSettings,
     SlotSettings,
     SqlSettings,
     WorkforceSettings,
 )
+from runtime.settings.models import ModelSettings, SkillSettings
 
 __all__ = [
     "ApprovalSettings",

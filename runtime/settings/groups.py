@@ -1,27 +1,16 @@
 """Every number of the product that a user may change, one named setting each, with its default and meaning.
 
-Sizes are in characters, times in seconds, unless the name or the text says otherwise.
+Those of models stand in `runtime.settings.models`, those of what they see in `runtime.settings.context`. Sizes are in
+characters, times in seconds, unless the name or the text says otherwise.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
-LONGEST_DAYS = 36_525
-"""What is kept that many days, a hundred years, is kept for ever; more would reach before the first year there is."""
-_LONGEST_S = 10 * 366 * 86_400
-"""Ten years, as for durations in the files of an organisation."""
-_DAY_S = 86_400
-"""The longest wait that every database and every socket can be told."""
-_MOST_REQUESTS = 1_000_000
-
-
-class Group(BaseModel):
-    """Settings of one room."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+from runtime.settings.group import DAY_S, LONGEST_DAYS, LONGEST_S, MOST_REQUESTS, Group
 
 
 class LedgerSettings(Group):
@@ -33,7 +22,7 @@ class LedgerSettings(Group):
     """File that holds the address, for one with a password; in the place of `url`."""
     synchronous: str = Field(default="FULL", pattern="^(FULL|NORMAL)$")
     """SQLite only: FULL survives a power cut, NORMAL may lose the last commits in one."""
-    busy_timeout_s: float = Field(default=15.0, gt=0, le=_DAY_S)
+    busy_timeout_s: float = Field(default=15.0, gt=0, le=DAY_S)
     """How long a write waits for another process before it is given up."""
     snapshot_events: int = Field(default=100, ge=1)
     """After how many events of an order's stream a snapshot is taken."""
@@ -63,9 +52,9 @@ class BusSettings(Group):
     """File that holds the address, for one with a password; in the place of `url`."""
     deliveries: int = Field(default=5, ge=1)
     """How often a message is delivered to a group before it goes to the dead letters."""
-    stale_s: float = Field(default=30.0, gt=0, le=_LONGEST_S)
+    stale_s: float = Field(default=30.0, gt=0, le=LONGEST_S)
     """A delivery that was not acknowledged for this long is given to another member of its group."""
-    retry_first_s: float = Field(default=0.5, ge=0, le=_LONGEST_S)
+    retry_first_s: float = Field(default=0.5, ge=0, le=LONGEST_S)
     """Wait before a message is delivered again after a failure; it doubles each time, up to `stale_s`."""
     kept: int = Field(default=100_000, ge=1_000)
     """Messages kept in Redis; whoever is further behind reads the ledger."""
@@ -82,15 +71,15 @@ class ServerSettings(Group):
     """Largest body of a request, KiB."""
     request_depth: int = Field(default=32, ge=1)
     """How deep JSON in a request may be nested."""
-    rate_per_s: float = Field(default=20.0, ge=0.001, le=_MOST_REQUESTS)
+    rate_per_s: float = Field(default=20.0, ge=0.001, le=MOST_REQUESTS)
     """Requests of one principal in a second."""
-    rate_burst: int = Field(default=40, ge=1, le=_MOST_REQUESTS)
+    rate_burst: int = Field(default=40, ge=1, le=MOST_REQUESTS)
     """Requests of one principal at once."""
-    keep_alive_s: float = Field(default=15.0, gt=0, le=_LONGEST_S)
+    keep_alive_s: float = Field(default=15.0, gt=0, le=LONGEST_S)
     """How often a silent stream of events says that it is still there."""
     readers: int = Field(default=1_000, ge=1)
     """Streams of events at once."""
-    wrong_tokens_per_min: float = Field(default=10.0, ge=0.001, le=_MOST_REQUESTS)
+    wrong_tokens_per_min: float = Field(default=10.0, ge=0.001, le=MOST_REQUESTS)
     """Requests with a wrong token that one address may make in a minute."""
 
 
@@ -115,11 +104,11 @@ class EngineSettings(Group):
     """The same tool with the same arguments in so many answers in a row is stopped."""
     business_retries: int = Field(default=1, ge=0)
     """Times that a result which was not accepted is asked for again; 0 also takes no other way (`otherwise`)."""
-    backoff_first_s: float = Field(default=0.5, gt=0, le=_LONGEST_S)
+    backoff_first_s: float = Field(default=0.5, gt=0, le=LONGEST_S)
     """Wait before the first retry; it doubles each time, with jitter."""
-    backoff_most_s: float = Field(default=30.0, gt=0, le=_LONGEST_S)
+    backoff_most_s: float = Field(default=30.0, gt=0, le=LONGEST_S)
     """Longest wait between two tries; a service that asks for longer is not waited for."""
-    settle_s: float = Field(default=10.0, ge=0, le=_LONGEST_S)
+    settle_s: float = Field(default=10.0, ge=0, le=LONGEST_S)
     """How long an effect whose answer was lost is left to settle before a look-up that does not find it is believed."""
     plan_revisions: int = Field(default=3, ge=0)
     """Revisions of a plan after an unsatisfied step."""
@@ -129,7 +118,7 @@ class EngineSettings(Group):
     """Steps of a plan in progress at once; where it is dispatched adaptively, when it begins."""
     dispatch_most: int = Field(default=16, ge=1)
     """Steps of an adaptively dispatched plan in progress at once at most, however well it goes."""
-    step_timeout_s: float = Field(default=300.0, gt=0, le=_LONGEST_S)
+    step_timeout_s: float = Field(default=300.0, gt=0, le=LONGEST_S)
     """One attempt of one step, unless the step or capability says otherwise; waiting for room at a model is no part."""
     nesting_depth: int = Field(default=5, ge=1)
     """Nested skills and workflow tools."""
@@ -148,21 +137,21 @@ class EngineSettings(Group):
 class ExecutorSettings(Group):
     """How executions are claimed and kept alive."""
 
-    lease_s: float = Field(default=15.0, gt=0, le=_LONGEST_S)
+    lease_s: float = Field(default=15.0, gt=0, le=LONGEST_S)
     """A process that does not renew for this long has lost its execution."""
-    renew_s: float = Field(default=5.0, gt=0, le=_LONGEST_S, validate_default=True)
+    renew_s: float = Field(default=5.0, gt=0, le=LONGEST_S, validate_default=True)
     """How often it renews; less than `lease_s`."""
-    sweep_s: float = Field(default=5.0, gt=0, le=_LONGEST_S)
+    sweep_s: float = Field(default=5.0, gt=0, le=LONGEST_S)
     """How often a server looks for executions that nobody works on."""
     at_once: int = Field(default=200, ge=1)
     """Executions that one server works on at the same time."""
     crashes: int = Field(default=5, ge=1)
     """How often in a row a process may die with an execution, nothing new stored in between, before it is given up."""
-    drain_s: float = Field(default=30.0, ge=0, le=_LONGEST_S)
+    drain_s: float = Field(default=30.0, ge=0, le=LONGEST_S)
     """How long steps in progress get to end when a server is stopped; what does not end is taken up elsewhere."""
-    cancel_grace_s: float = Field(default=2.0, gt=0, le=_LONGEST_S)
+    cancel_grace_s: float = Field(default=2.0, gt=0, le=LONGEST_S)
     """How long tools in progress get to end after a cancel."""
-    cancel_most_s: float = Field(default=60.0, gt=0, le=_LONGEST_S)
+    cancel_most_s: float = Field(default=60.0, gt=0, le=LONGEST_S)
     """How long a cancelled execution gets to take back what it did before it is stopped."""
 
     @field_validator("renew_s")
@@ -203,9 +192,9 @@ class SlotSettings(Group):
     """Image of the driver `docker`, with a `python3` and the packages that scripts import."""
     count: int = Field(default=0, ge=0)
     """Slots of this node; 0 means one for each core."""
-    cpu_s: float = Field(default=60.0, gt=0, le=_LONGEST_S)
+    cpu_s: float = Field(default=60.0, gt=0, le=LONGEST_S)
     """CPU seconds of one program."""
-    wall_s: float = Field(default=300.0, gt=0, le=_LONGEST_S)
+    wall_s: float = Field(default=300.0, gt=0, le=LONGEST_S)
     """Seconds of one program from start to end."""
     memory_mib: int = Field(default=1_024, ge=16)
     """Memory of one program, MiB."""
@@ -221,9 +210,9 @@ class SlotSettings(Group):
     """What is kept of a program's standard output and error, KiB; a program that prints more is stopped."""
     result_kib: int = Field(default=16_384, ge=1)
     """Largest result of a program, KiB."""
-    allocate_s: float = Field(default=60.0, gt=0, le=_LONGEST_S)
+    allocate_s: float = Field(default=60.0, gt=0, le=LONGEST_S)
     """How long an order waits while nothing that fits it takes a new one, before that is reported."""
-    lease_s: float = Field(default=15.0, gt=0, le=_LONGEST_S)
+    lease_s: float = Field(default=15.0, gt=0, le=LONGEST_S)
     """A slot whose lease is not renewed for this long is lent again."""
 
 
@@ -232,13 +221,13 @@ class ClusterSettings(Group):
 
     queue: int = Field(default=100_000, ge=1)
     """Orders that may wait for a slot; more are refused with QUEUE_FULL until some have got one."""
-    beat_s: float = Field(default=5.0, gt=0, le=_LONGEST_S)
+    beat_s: float = Field(default=5.0, gt=0, le=LONGEST_S)
     """How often a node says that it lives."""
     lost_after: int = Field(default=3, ge=1)
     """Beats that a node may miss before it counts as lost."""
-    accept_s: float = Field(default=3.0, gt=0, le=_LONGEST_S)
+    accept_s: float = Field(default=3.0, gt=0, le=LONGEST_S)
     """An order that its node does not begin within this time is given to another."""
-    pull_s: float = Field(default=0.2, gt=0, le=_LONGEST_S)
+    pull_s: float = Field(default=0.2, gt=0, le=LONGEST_S)
     """How often a process looks for what other processes put into the queue or took out of it."""
     prewarm: int = Field(default=1, ge=0)
     """Free slots of a node that a server keeps ready for the next orders, 12 MiB each; 0 keeps none."""
@@ -267,9 +256,9 @@ class BrowserSettings(Group):
 
     executable: str = ""
     """Chromium's program, by path or name; empty: the first of `chromium`, `chromium-browser`, `google-chrome`."""
-    timeout_s: float = Field(default=30.0, gt=0, le=_DAY_S)
+    timeout_s: float = Field(default=30.0, gt=0, le=DAY_S)
     """One thing done on a page, until it is loaded or settled."""
-    start_s: float = Field(default=30.0, gt=0, le=_DAY_S)
+    start_s: float = Field(default=30.0, gt=0, le=DAY_S)
     """Until a browser has started."""
     width: int = Field(default=1_280, ge=320, le=4_096)
     """Of its window, pixels."""
@@ -285,14 +274,14 @@ class BrowserSettings(Group):
     """Processes and threads of a browser."""
     open_files: int = Field(default=1_024, ge=256)
     """Open files of each of its processes."""
-    cpu_s: float = Field(default=300.0, gt=0, le=_LONGEST_S)
+    cpu_s: float = Field(default=300.0, gt=0, le=LONGEST_S)
     """CPU seconds of each of its processes."""
 
 
 class HttpSettings(Group):
     """Calls of declared HTTP services, and requests to listed hosts."""
 
-    timeout_s: float = Field(default=30.0, gt=0, le=_DAY_S)
+    timeout_s: float = Field(default=30.0, gt=0, le=DAY_S)
     """One request."""
     response_kib: int = Field(default=4_096, ge=1)
     """Largest answer that is read, KiB."""
@@ -303,9 +292,9 @@ class HttpSettings(Group):
 class McpSettings(Group):
     """Calls of tools of declared MCP servers."""
 
-    timeout_s: float = Field(default=60.0, gt=0, le=_DAY_S)
+    timeout_s: float = Field(default=60.0, gt=0, le=DAY_S)
     """One call, unless its tool says otherwise (`limit_s`)."""
-    start_s: float = Field(default=60.0, gt=0, le=_DAY_S)
+    start_s: float = Field(default=60.0, gt=0, le=DAY_S)
     """Until a server has started and said what it is."""
     result_kib: int = Field(default=8_192, ge=1)
     """Largest message of a server that is read, pictures and files included, KiB."""
@@ -314,7 +303,7 @@ class McpSettings(Group):
 class SqlSettings(Group):
     """Queries on declared connections."""
 
-    timeout_s: float = Field(default=60.0, gt=0, le=_DAY_S)
+    timeout_s: float = Field(default=60.0, gt=0, le=DAY_S)
     """One query."""
     rows: int = Field(default=50_000, ge=1)
     """Rows a query may return; more is an error, never a silent cut."""
@@ -323,14 +312,14 @@ class SqlSettings(Group):
 class ApprovalSettings(Group):
     """Decision cards."""
 
-    within_s: float = Field(default=86_400.0, gt=0, le=_LONGEST_S)
+    within_s: float = Field(default=86_400.0, gt=0, le=LONGEST_S)
     """Deadline of a card, unless its rule says otherwise (24 h)."""
 
 
 class SensorSettings(Group):
     """Sensors and their noise."""
 
-    deduplicate_s: float = Field(default=1_800.0, ge=0, le=_LONGEST_S)
+    deduplicate_s: float = Field(default=1_800.0, ge=0, le=LONGEST_S)
     """Signals with the same key inside this window are one (30 min)."""
 
 
@@ -339,164 +328,6 @@ class BlackboardSettings(Group):
 
     value_kib: int = Field(default=64, ge=1)
     """Largest value, KiB; larger ones go by reference."""
-
-
-class ContextSettings(Group):
-    """What a model sees, and in which form."""
-
-    store_chars: int = Field(default=8_000, ge=100)
-    """A tool's result whose JSON is longer than this is stored; the conversation holds what stands for it."""
-    store_items: int = Field(default=10, ge=1)
-    """So is one that is an array of more items, or has one in a field."""
-    preview_chars: int = Field(default=12_000, ge=0)
-    """What the record of a stored result keeps of its beginning, for audit; it never enters a prompt."""
-    digest_chars: int = Field(default=1_000, ge=200, le=100_000)
-    """Longest structural digest of a value."""
-    inspect_chars: int = Field(default=4_000, ge=500, le=100_000)
-    """Longest answer of a tool that looks into stored data."""
-    whole_chars: int = Field(default=10_000, ge=100)
-    """`get_stored_data` gives a value whole up to this length, and what is longer condensed."""
-    prefetch_chars: int = Field(default=4_096, ge=0)
-    """An input of a step is shown whole up to this length, and what is longer by its digest."""
-    bus_chars: int = Field(default=4_096, ge=0)
-    """Room for the inputs of a step and the index of stored data together."""
-    listed_chars: int = Field(default=200, ge=50)
-    """What the index says of one stored result."""
-    listed_most: int = Field(default=50, ge=0)
-    """Stored results that are looked at for the index: those the step depends on, then the newest."""
-    datum_chars: int = Field(default=200, ge=20)
-    """From so many characters on a value stands in a prompt once, and is cut out of what the model repeats of it."""
-    messages_least: int = Field(default=6, ge=2)
-    """Messages of a conversation that stay, however long the run is."""
-    insights_most: int = Field(default=40, ge=0)
-    """Insights of the working memory that are shown at most."""
-    insight_chars: int = Field(default=500, ge=20)
-    """Characters of one insight at most."""
-    insight_chars_most: int = Field(default=8_000, ge=0)
-    """Characters of all insights that are shown at most."""
-    long_description_chars: int = Field(default=400, ge=0)
-    """A step with a longer description is more complex."""
-    many_tools: int = Field(default=5, ge=0)
-    """A step with more tools is more complex."""
-    plan_chars: int = Field(default=2_000, ge=100)
-    """Characters in which a step's model is told the plan it is part of."""
-    board_chars: int = Field(default=1_000, ge=0)
-    """Characters of the blackboard that a step's model is told."""
-    policy_chars: int = Field(default=2_000, ge=0)
-    """Characters of policies that a step's model is told; the gate holds all of them."""
-    condensed_chars: int = Field(default=2_000, ge=100)
-    """What a model condenses a longer one to, at most."""
-    condense_s: float = Field(default=60.0, gt=0, le=_LONGEST_S)
-    """Seconds that it may take for it, all its requests together."""
-    condense_temperature: float = Field(default=0.3, ge=0, le=2)
-    """How freely it words it."""
-    condense_piece_chars: int = Field(default=100_000, ge=1_000)
-    """Characters that one request to it holds; what is longer is condensed in pieces."""
-    condense_pieces: int = Field(default=8, ge=1)
-    """Pieces at most; of what is longer still, the beginning is shown."""
-    fallback_chars: int = Field(default=3_000, ge=0)
-    """Beginning that stands for a value of which no model made anything."""
-    light_share: float = Field(default=0.75, gt=0, le=1)
-    """From this share of the model's window on, long documents become references, weak memories go, and old turns
-    become a few words."""
-    warn_share: float = Field(default=0.80, gt=0, le=1, validate_default=True)
-    """From this share on there is a warning; not less than `light_share`."""
-    compact_share: float = Field(default=0.85, gt=0, le=1, validate_default=True)
-    """From this share on a hand-over document takes the place of all but the newest messages; not less than
-    `warn_share`."""
-    full_share: float = Field(default=0.95, gt=0, le=1, validate_default=True)
-    """From this share on it is tried whatever failed before, and if nothing helps the step fails; not less than
-    `compact_share`."""
-    compact_to: float = Field(default=0.30, gt=0, le=1)
-    """Share of the window that a compaction makes of it."""
-    gain_share: float = Field(default=0.10, gt=0, lt=1)
-    """A compaction that saves a smaller share of the prompt's tokens changes nothing."""
-    rest_messages: int = Field(default=4, ge=1)
-    """Messages after which a compaction that failed or gained too little is tried again; each time twice as many."""
-    rest_messages_most: int = Field(default=64, ge=1)
-    """So many at most."""
-    messages_go: int = Field(default=2, ge=1)
-    """Messages that go at least where any does."""
-    message_tokens: int = Field(default=4, ge=0)
-    """Tokens that a message takes beside its words."""
-    light_turns: int = Field(default=10, ge=1)
-    """Newest answers of a model that stay as they are until `compact_share`."""
-    turn_chars: int = Field(default=200, ge=20)
-    """Words of a model for each `light_turns` older ones, at most."""
-    phase_chars: int = Field(default=1_000, ge=20)
-    """Words of a model for a phase of a hand-over document, at most."""
-    phase_share: float = Field(default=0.30, gt=0, le=1)
-    """Share of its messages' characters that a phase keeps at least of what cannot be read again by a reference."""
-    gave_chars: int = Field(default=500, ge=20)
-    """What a hand-over document tells of a result that can be."""
-    told_chars: int = Field(default=1_000, ge=20)
-    """What it tells word by word of one message of a person."""
-    entities_most: int = Field(default=40, ge=0)
-    """Entities of each kind that it names."""
-    document_chars: int = Field(default=2_000, ge=200)
-    """A datum that is longer becomes a reference when the window fills, where it can be read again."""
-    relevance_least: float = Field(default=0.3, ge=0, le=1)
-    """A memory that has less to do with the task goes when the window fills."""
-
-    @field_validator("warn_share", "compact_share", "full_share")
-    @classmethod
-    def _after_the_one_before(cls, share: float, info: ValidationInfo) -> float:
-        """Refuse a defence that would be due before the gentler one."""
-        before = {"warn_share": "light_share", "compact_share": "warn_share", "full_share": "compact_share"}
-        gentler = before[str(info.field_name)]
-        least = info.data.get(gentler)
-        if least is not None and share < least:
-            raise ValueError(f"it is {share:g}, and {gentler} is {least:g}; it has to be at least as much")
-        return share
-
-
-class SkillSettings(Group):
-    """Which of an employee's skills a model is shown."""
-
-    core_most: int = Field(default=10, ge=1)
-    """Skills of one employee that may be `core`, and so always shown."""
-    all_up_to: int = Field(default=10, ge=0)
-    """With so many core and extended skills or fewer, all of them are shown."""
-    extended_shown: int = Field(default=5, ge=1)
-    """Extended skills that are shown for a goal, those that fit best."""
-
-
-class ModelSettings(Group):
-    """The model of each role; without one, everything declared still runs."""
-
-    reason: str = ""
-    """Model that reasons in `react` steps and plans, for example the name your endpoint lists."""
-    summarise: str = ""
-    """Model that condenses; empty means the one that reasons."""
-    embed: str = ""
-    """Model that gives embeddings; empty means the one of the extra `embeddings` where it is installed, else none."""
-    embed_batch: int = Field(default=32, ge=1, le=2_048)
-    """Texts of one request for embeddings at most; an endpoint that refuses so many is asked with half."""
-    embed_s: float = Field(default=10.0, gt=0, le=_LONGEST_S)
-    """Seconds after which the vector of what is looked for is given up, and words find it; those of texts that can be
-    found may take `stalled_s` each request."""
-    embed_rest_s: float = Field(default=60.0, ge=0, le=_LONGEST_S)
-    """Seconds for which an endpoint that gave no embeddings is not asked for any."""
-    embed_query_prefix: str = ""
-    """Put before what is looked for, where the model was trained so: `query: ` for those called e5."""
-    embed_passage_prefix: str = ""
-    """Put before what can be found, where the model was trained so: `passage: ` for those called e5."""
-    base_url: str = ""
-    """OpenAI-compatible endpoint, up to `/v1`; empty means OPENAI_BASE_URL, or else the one of OpenAI."""
-    api_key_file: str = ""
-    """File that holds the key; the environment variable OPENAI_API_KEY is read as well."""
-    stalled_s: float = Field(default=120.0, gt=0, le=_LONGEST_S)
-    """Seconds without a byte after which an answer is given up (`LLM_STALLED`)."""
-    at_once: int = Field(default=16, ge=1)
-    """Requests of one organisation to its models at once, over all processes where Redis is there."""
-    per_minute: int = Field(default=0, ge=0)
-    """Requests of one organisation that may begin in a minute; 0 sets no limit."""
-    most_tokens: int = Field(default=4_096, ge=1)
-    """Tokens of one answer at most."""
-    context_tokens: int = Field(default=128_000, ge=1_024)
-    """Tokens of a request with its answer, where the endpoint does not tell."""
-    stream: bool = True
-    """Whether answers are asked for in parts, where the endpoint can."""
 
 
 class DoctorSettings(Group):

@@ -16,13 +16,13 @@ from contracts import Json
 from runtime.addresses import secrets_in, shown
 from runtime.errors import SettingsError
 from runtime.plain_words import in_plain_words
+from runtime.settings.context import ContextSettings
 from runtime.settings.groups import (
     ApprovalSettings,
     BlackboardSettings,
     BrowserSettings,
     BusSettings,
     ClusterSettings,
-    ContextSettings,
     DoctorSettings,
     EngineSettings,
     ExecutorSettings,
@@ -31,17 +31,16 @@ from runtime.settings.groups import (
     LedgerSettings,
     LogSettings,
     McpSettings,
-    ModelSettings,
     RaySettings,
     RetentionSettings,
     SensorSettings,
     ServerSettings,
-    SkillSettings,
     SlotSettings,
     SqlSettings,
     WorkforceSettings,
-)  # fmt: skip
+)
 from runtime.settings.home import find_home
+from runtime.settings.models import ModelSettings, SkillSettings  # fmt: skip
 from runtime.settings.names import PREFIX, Given, check_names, environment_name, flatten, nest
 
 FILE = "settings.toml"

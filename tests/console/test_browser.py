@@ -7,7 +7,7 @@ import pytest
 
 from cluster.sandbox import RlimitsDriver, SandboxDriver
 from console.browser import SlotBrowser
-from console.views import Health
+from console.views_system import Health
 from runtime.settings import BrowserSettings, SlotSettings
 from runtime.settings.load import Settings
 from tests.fakes.browsing import NEEDS_BROWSER, browsing_driver

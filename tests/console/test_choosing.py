@@ -16,7 +16,7 @@ from contracts import Name, PlanDefinition, Step
 from runtime.model.embedding import EndpointEmbedder
 from runtime.model.endpoint import Endpoint
 from runtime.model.limits import LocalLimiter
-from runtime.settings.groups import ModelSettings, SkillSettings
+from runtime.settings.models import ModelSettings, SkillSettings
 
 pytestmark = pytest.mark.anyio
 

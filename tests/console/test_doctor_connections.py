@@ -9,7 +9,7 @@ import pytest
 
 from agents.organisation import Organisation
 from console.doctor_connections import connections_of
-from console.views import Examined, Health
+from console.views_system import Examined, Health
 from runtime.capabilities.connections import read_connection
 from runtime.capabilities.secrets import Secrets
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from console.doctor_corrections import corrections_of
-from console.views import Examined, Health
+from console.views_system import Examined, Health
 from runtime.corrections import Guard, Occasion, Series, Tallied
 from runtime.settings import DoctorSettings
 

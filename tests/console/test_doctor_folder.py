@@ -10,7 +10,8 @@ import pytest
 from console.application import SiliconApplication
 from console.resources import Resources
 from console.starter.make import make
-from console.views import Examined, Fault, Health
+from console.views import Fault
+from console.views_system import Examined, Health
 from runtime.settings.load import load
 from tests.console.conftest import Silicon
 

@@ -12,7 +12,7 @@ pytest.importorskip("mcp", reason="the MCP SDK is not installed: pip install 'si
 from agents.organisation import Organisation
 from console.doctor_connections import connections_of
 from console.doctor_mcp import mcp_servers_of
-from console.views import Health
+from console.views_system import Health
 from runtime.capabilities.connections import read_connection
 from runtime.capabilities.secrets import Secrets
 from runtime.settings import McpSettings

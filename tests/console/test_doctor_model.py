@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from console.doctor_model import models_of
-from console.views import Examined, Health
+from console.views_system import Examined, Health
 from runtime.ledger.store import SqlStore
 from runtime.model.profiles import Profiles
 from runtime.settings.load import Settings, load

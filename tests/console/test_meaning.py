@@ -10,13 +10,13 @@ import pytest
 
 from console.doctor_search import search_of
 from console.meaning import Meanings, Source
-from console.views import Examined, Health
+from console.views_system import Examined, Health
 from runtime.model.embedding import EndpointEmbedder
 from runtime.model.endpoint import Endpoint
 from runtime.model.limits import LocalLimiter
 from runtime.search import EmbedderUnavailable
-from runtime.settings.groups import ModelSettings
 from runtime.settings.load import load
+from runtime.settings.models import ModelSettings
 from tests.fakes.openai_server.fixture import openai_server
 from tests.fakes.openai_server.script import fails
 from tests.fakes.openai_server.server import EMBEDDINGS, MODEL, OpenAIServer

@@ -16,7 +16,8 @@ from console.executions import open_executions
 from console.parameters import checked_values
 from console.ports import Application
 from console.starter.make import GOAL, make
-from console.views import Health, RunOptions
+from console.views import RunOptions
+from console.views_system import Health
 from contracts import Event, Json, OrderState, Parameter, ValueType
 from runtime.errors import InvalidArguments, SettingsError
 from runtime.executor import KeyInUse

@@ -13,7 +13,8 @@ from console.cli.output import Output
 from console.cli.problems import tell
 from console.errors import SkillUnclear, UnknownOption
 from console.texts.catalogue import LANGUAGES, UnknownText, say_in, source
-from console.views import CardState, Health, StepState
+from console.views import CardState, StepState
+from console.views_system import Health
 from contracts import Confidence, Direction, OrderState, Outcome, Severity, SignalKind
 from governance.errors import CardClosed, NotAllowedToDecide
 from runtime.errors import ExecutionBusy, LedgerUnavailable, ModelRequired, OrganisationFaulty, SiliconError

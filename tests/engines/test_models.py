@@ -17,7 +17,8 @@ import pytest
 from console.application import SiliconApplication
 from console.resources import Resources
 from console.starter.make import make
-from console.views import ExecutionOutcome, Health, RunOptions
+from console.views import ExecutionOutcome, RunOptions
+from console.views_system import Health
 from contracts import OrderState
 from runtime.corrections import Guard
 from runtime.settings.load import load

@@ -15,18 +15,13 @@ from console.doctor import examine
 from console.errors import SkillUnclear
 from console.ports_executions import AnyId, Watch
 from console.views import (
-    AuditFinding,
-    AuditResult,
     CardStanding,
     CardState,
     CheckResult,
-    DatabaseStatus,
-    Examined,
     ExecutionOutcome,
     ExecutionRow,
     ExecutionTree,
     Fault,
-    Health,
     MetricReading,
     ModelAsked,
     Raised,
@@ -37,6 +32,7 @@ from console.views import (
     Submitted,
 )
 from console.views_cluster import HostsRow, QueuedOrder
+from console.views_system import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
 from contracts import (
     CardId,
     Decision,

@@ -17,7 +17,8 @@ from runtime.clock import SystemClock
 from runtime.ledger import open_store
 from runtime.model.opening import Models
 from runtime.model.port import ModelRequest
-from runtime.settings.groups import BusSettings, LedgerSettings, ModelSettings
+from runtime.settings.groups import BusSettings, LedgerSettings
+from runtime.settings.models import ModelSettings
 from tests.fakes.openai_server.server import MODEL
 
 _ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from console.cli.render.kept import backup_lines, hold_data, pruned_data, pruned
 from console.cli.session import Session, conduct, find_id
 from console.cli.words import moment
 from console.ports import Application
-from console.views import DatabaseStatus
+from console.views_system import DatabaseStatus
 from contracts import ExecutionId
 
 app = command("Upgrade, back up, restore and prune the database.", alone="status")

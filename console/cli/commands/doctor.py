@@ -17,7 +17,7 @@ from console.cli.render.facts import facts
 from console.cli.render.marks import HEALTH
 from console.cli.session import Session, conduct
 from console.ports import Application
-from console.views import Examined, Health
+from console.views_system import Examined, Health
 
 app = command()
 FAULTS = 20

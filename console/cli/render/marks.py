@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rich.text import Text
 
-from console.views import Health
+from console.views_system import Health
 from contracts import OrderState
 from runtime.texts import Say
 

@@ -26,7 +26,7 @@ from runtime.engine.react.talk import Talk
 from runtime.model.port import Ending, ModelRequest
 from runtime.once import once_for_each
 from runtime.schema import json_schema_of
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 
 SHOWN = 2_000
 """Characters that a model sees of what is kept by reference."""

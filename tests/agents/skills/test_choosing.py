@@ -12,7 +12,7 @@ from agents.skills import Reach, SkillChooser
 from contracts import PlanDefinition, Step
 from runtime.errors import NotFound
 from runtime.search import EmbedderUnavailable
-from runtime.settings.groups import SkillSettings
+from runtime.settings.models import SkillSettings
 from tests.fakes.embedder import FakeEmbedder
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ import pytest
 from agents.organisation import Skill
 from agents.skills import SkillRouter
 from contracts import PlanDefinition, Step
-from runtime.settings.groups import SkillSettings
+from runtime.settings.models import SkillSettings
 
 pytestmark = pytest.mark.anyio
 

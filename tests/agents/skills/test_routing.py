@@ -7,7 +7,7 @@ import pytest
 from agents.organisation import Skill
 from agents.skills import Reach, ShowRule, SkillRouter, Why, index_of
 from contracts import PlanDefinition, Step
-from runtime.settings.groups import SkillSettings
+from runtime.settings.models import SkillSettings
 from tests.fakes.embedder import FakeEmbedder
 
 pytestmark = pytest.mark.anyio

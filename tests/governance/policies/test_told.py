@@ -6,7 +6,7 @@ import pytest
 
 from governance.policies import Policy, ToldPolicies
 from runtime.context.blocks import About
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 from tests.agents.employee.staff import order
 
 pytestmark = pytest.mark.anyio

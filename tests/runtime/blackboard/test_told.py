@@ -8,7 +8,8 @@ from contracts import ExecutionId, Json
 from runtime.blackboard import LedgerBlackboard, ToldBoard
 from runtime.context.blocks import About
 from runtime.ledger.store import SqlStore
-from runtime.settings.groups import BlackboardSettings, ContextSettings
+from runtime.settings.context import ContextSettings
+from runtime.settings.groups import BlackboardSettings
 from tests.agents.employee.staff import order
 from tests.stores import sqlite_store
 

@@ -16,7 +16,8 @@ from runtime.blackboard import LedgerBlackboard, ToldBoard
 from runtime.known import Known
 from runtime.ledger.store import SqlStore
 from runtime.model.port import ModelAnswer, ModelRequest
-from runtime.settings.groups import BlackboardSettings, ContextSettings
+from runtime.settings.context import ContextSettings
+from runtime.settings.groups import BlackboardSettings
 from tests.fakes.clock import HandClock
 from tests.fakes.engine_world import Tool, World
 from tests.fakes.model import calls, done

@@ -14,7 +14,7 @@ from runtime.context.memory import (
     messages_kept,
     shown_insights,
 )
-from runtime.settings.groups import ContextSettings
+from runtime.settings.context import ContextSettings
 
 SETTINGS = ContextSettings()
 

@@ -13,7 +13,7 @@ from runtime.model.embedding import EndpointEmbedder
 from runtime.model.endpoint import Endpoint
 from runtime.model.limits import LocalLimiter
 from runtime.search import Document, EmbedderUnavailable, SearchIndex
-from runtime.settings.groups import ModelSettings
+from runtime.settings.models import ModelSettings
 from tests.fakes.openai_server.asked import Asked
 from tests.fakes.openai_server.protocol import embeddings_of
 from tests.fakes.openai_server.script import bad_request, fails, held, sends, slow, too_many, whole
