@@ -158,7 +158,7 @@ def _tier_faults(draft: Draft, plan: Read[PlanDefinition], step: Step, path: Pat
             yield plan.fault(
                 (*path, *place),
                 f"`{spec.name}` belongs into a slot, and a cognitive skill has none.",
-                f"Name with `by` the employee that does `{step.id}`."
+                f"Name with `by` the employee that does `{step.id}`, or make the skill `tier: execution`."
                 if step.use
                 else f"Let an employee below do `{step.id}` in an execution skill.",
             )

@@ -26,8 +26,7 @@ def tool_faults(
     for field, listed in (("tools", step.tools), ("must_call", step.must_call)):
         for number, name in enumerate(listed):
             if name not in specs and not (field == "must_call" and has_skill(step, name, skills)):
-                what = f"There is no capability `{name}`."
-                yield PlanFault((*path, field, number), what, near(name, specs), missing=name)
+                yield _unknown_tool(step, name, (*path, field, number), specs, skills or {})
     yield from _skill_faults(step, path, specs, skills)
     if step.react is None:
         for field in ("tools", "skills"):
@@ -48,6 +47,18 @@ def tool_faults(
         for name in step.arguments.keys() & parameters.keys():
             place, value = (*path, "with", name), step.arguments[name]
             yield from type_faults(skill, name, value, parameters[name], place=place, names=names)
+
+
+def _unknown_tool(
+    step: Step, name: str, place: Path, specs: Mapping[str, CapabilitySpec], skills: Skills
+) -> PlanFault:  # fmt: skip
+    if step.react is not None and name in skills:
+        hint = (
+            f"Write it into the `skills` of `{step.id}`{'; `must_call` may name it too' if 'tools' in place else ''}."
+        )
+        return PlanFault(place, f"`{name}` is a skill, and `{step.id}` does not offer it to its model.", hint)
+    able = specs if "tools" in place else {*specs, *(skills if step.skills == ALL_SKILLS else step.skills)}
+    return PlanFault(place, f"There is no capability `{name}`.", near(name, able), missing=name)
 
 
 def named_skills(step: Step) -> Sequence[str]:

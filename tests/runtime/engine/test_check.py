@@ -167,6 +167,13 @@ def test_a_sound_plan_has_no_faults() -> None:
         ({"react": "Go.", "tools": ["query", "pey"]}, ("tools", 1), "There is no capability `pey`."),
         ({"react": "Go.", "by": "analyst"}, ("by",), "reasons in `s` itself"),
         ({"react": "Go.", "must_call": ["pey"]}, ("must_call", 0), "There is no capability `pey`."),
+        ({"react": "Go.", "must_call": ["count"]}, ("must_call", 0), "`count` is a skill, and `s` does not offer it"),
+        ({"react": "Go.", "tools": ["count"]}, ("tools", 0), "`count` is a skill, and `s` does not offer it"),
+        (
+            {"react": "Go.", "skills": "all", "must_call": ["coumt"]},
+            ("must_call", 0),
+            "There is no capability `coumt`.",
+        ),
         ({"use": "query", "with": {"sql": ""}, "tools": ["pay"]}, ("tools",), "asks no model"),
         (
             {"react": "Go.", "tools": ["pay"], "with": {"amount": "{{ m.rows }}"}},
