@@ -8,7 +8,7 @@ from console.views_system import Examined, Health
 from runtime.addresses import shown
 from runtime.errors import SiliconError
 from runtime.model.endpoint import Endpoint
-from runtime.model.errors import ModelStalled
+from runtime.model.errors import ModelRefused, ModelStalled
 from runtime.model.naming import names_in
 from runtime.model.probing import probe
 from runtime.model.profile import Calling, Profile
@@ -18,6 +18,8 @@ from runtime.settings.load import Settings
 PROBE_S = 60.0
 """How long a person who looks waits for one answer; work waits `model.stalled_s`. Whole answers of up to 256 tokens
 are asked for, which a small model on a busy machine of two cores takes 20 s for."""
+_LISTED, _LETTERS = 20, 100
+"""How many models of an endpoint are listed, and letters of each."""
 _TOOLS: Mapping[Calling, str] = {
     Calling.NATIVE: "calls tools",
     Calling.SCHEMA: "does not call tools; they are offered as a schema that its answers follow",
@@ -60,7 +62,7 @@ async def _examined(endpoint: Endpoint, name: str, roles: list[str], profiles: P
         if profiles is not None:
             await profiles.find_anew(name, profile)
     except SiliconError as error:
-        return Examined(title, Health.BROKEN, error.message, _mend(endpoint, error))
+        return Examined(title, Health.BROKEN, error.message, await _mend(endpoint, error))
     lacking = list(_lacking(profile))
     what = f"{', '.join(roles)}; {shown(endpoint.base_url) or 'OpenAI'} answers and {_TOOLS[profile.calling]}"
     health = Health.NOTE if profile.calling is Calling.TEXT else Health.GOOD
@@ -84,9 +86,22 @@ def _lacking(profile: Profile) -> Iterator[str]:
         yield "usage in streams (it is reckoned)"
 
 
-def _mend(endpoint: Endpoint, error: SiliconError) -> str:
+async def _mend(endpoint: Endpoint, error: SiliconError) -> str:
     if isinstance(error, ModelStalled):
         waited = f"{error.facts['stalled_s']:g} s"
         return f"It may be busy or slow: ask again. This command waits {waited} at most, work waits model.stalled_s."
+    if isinstance(error, ModelRefused) and error.facts.get("status") == 404 and (names := await _names(endpoint)):
+        return f"It has {names}. Set SILICON_MODEL__REASON, or the model in org.yaml, to one of them."
     where = "" if endpoint.base_url else " It is the one of OpenAI, because OPENAI_BASE_URL is not set."
     return f"Look at OPENAI_BASE_URL (or SILICON_MODEL__BASE_URL), SILICON_MODEL__REASON and OPENAI_API_KEY.{where}"
+
+
+async def _names(endpoint: Endpoint) -> str:
+    """Return the models that the endpoint says it has; nothing where it does not tell."""
+    try:
+        listed = await endpoint.models()
+    except SiliconError:  # what is wrong with it is told already
+        return ""
+    names = sorted({name for each in listed if isinstance(name := each.get("id"), str) and name})
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return f"{', '.join(name[:_LETTERS] for name in names[:_LISTED])}{more}"

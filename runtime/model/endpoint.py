@@ -63,7 +63,7 @@ class Endpoint:
             ModelRefused: it does not take the request.
             ModelAccessRefused: the key may not.
             ModelStalled: it sent no byte for `stalled_s`.
-        ModelAnswerTooLong: it sent more than any answer has.
+            ModelAnswerTooLong: it sent more than any answer has.
         """
         from openai import AsyncStream
 
@@ -177,7 +177,9 @@ def _of_connection(endpoint: Endpoint, model: str, error: APIConnectionError) ->
     if isinstance(cause, AnswerUnreadable):
         return NetworkFault(f"{endpoint.where} sent what cannot be read: {cause}.")
     facts = {NOT_SENT: True} if _was_connecting(error) else {HUNG_UP: True} if _hung_up(error) else {}
-    return NetworkFault(f"{endpoint.where} cannot be reached: {_cause(error)}.", **facts)
+    return NetworkFault(
+        f"{endpoint.where} cannot be reached: {_cause(error)}. `silicon doctor ORG` asks it anew.", **facts
+    )
 
 
 def _of_status(endpoint: Endpoint, model: str, error: APIStatusError) -> SiliconError:
@@ -201,7 +203,7 @@ def _of_status(endpoint: Endpoint, model: str, error: APIStatusError) -> Silicon
             "model.api_key_file.",
             **facts,
         )
-    hint = " `silicon doctor` lists the models that it has." if status == 404 else ""
+    hint = " `silicon doctor ORG` lists the models that it has." if status == 404 else ""
     return ModelRefused(f"{endpoint.where} refused the request to {model} ({status}): {said}{hint}", **facts)
 
 

@@ -14,8 +14,8 @@ from runtime.model.profiles import Profiles
 from runtime.settings.load import Settings, load
 from tests.fakes.model import says
 from tests.fakes.openai_server.asked import Quirks
-from tests.fakes.openai_server.script import stalls
-from tests.fakes.openai_server.server import MODEL, OpenAIServer, obliging
+from tests.fakes.openai_server.script import fails, stalls
+from tests.fakes.openai_server.server import CHAT, MODEL, OpenAIServer, obliging
 from tests.stores import clock, sqlite_store
 
 __all__ = ["clock", "sqlite_store"]
@@ -75,6 +75,21 @@ async def test_one_that_does_not_answer_in_time_may_be_busy_and_is_not_a_wrong_s
     assert found.health is Health.BROKEN
     assert "waits 1 s at most" in found.mend
     assert "OPENAI_API_KEY" not in found.mend
+
+
+async def test_a_model_that_the_endpoint_does_not_have_is_told_with_those_that_it_has(tmp_path: Path) -> None:
+    server = OpenAIServer(models={"small": {}, "large": {}})
+    server.when(lambda asked: asked.path == CHAT, fails(404, "There is no such model."))
+    (found,) = await examined(tmp_path, server)
+    assert found.health is Health.BROKEN
+    assert found.mend == "It has large, small. Set SILICON_MODEL__REASON, or the model in org.yaml, to one of them."
+
+
+async def test_an_endpoint_that_knows_no_address_of_it_says_what_to_look_at(tmp_path: Path) -> None:
+    server = OpenAIServer()
+    server.when(lambda _: True, fails(404, "Not found."))
+    (found,) = await examined(tmp_path, server)
+    assert "OPENAI_BASE_URL" in found.mend
 
 
 async def test_a_wrong_key_is_told_without_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
