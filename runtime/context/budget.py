@@ -14,6 +14,9 @@ from runtime.context.prompt import Prompt
 from runtime.context.tokens import Count, Estimator
 from runtime.model.port import ModelRequest
 
+_NAMED = 4
+"""How many of the largest parts an error names."""
+
 
 class Squeeze(IntEnum):
     """What gives way in a prompt that is too large; each includes those before it. The pinned goal never does."""
@@ -67,12 +70,13 @@ def text_of(request: ModelRequest) -> str:
     return to_text(clean({"messages": messages, "tools": list(request.tools)}))
 
 
-def exceeded(prompt: Prompt, *, room: int) -> PromptBudgetExceeded:
+def exceeded(prompt: Prompt, request: ModelRequest, *, room: int) -> PromptBudgetExceeded:
     """Return the error of a prompt that does not fit though everything gave way; it names what is left of it."""
-    sizes: Counter[str] = Counter()
+    tools = len(to_text(clean(list(request.tools)))) if request.tools else 0
+    sizes: Counter[str] = Counter({"tools": tools} if tools else {})
     for part in prompt.parts:
         sizes[part.block] += len(part.text)
-    largest = ", ".join(f"{block} {size:,}" for block, size in sizes.most_common(4))
+    largest = ", ".join(f"{block} {size:,}" for block, size in sizes.most_common(_NAMED))
     told: Mapping[str, Any] = {"room_tokens": room, "characters": dict(sizes)}
     return PromptBudgetExceeded(
         f"The prompt does not fit into {room:,} tokens, and nothing more of it can give way. It holds, in characters: "

@@ -34,5 +34,5 @@ async def fitting_request(talk: Talk) -> ModelRequest:
         if await talk.run.gauge.fits(request, model=name_of(talk), room=room):
             return request
         if talk.squeeze is Squeeze.MEMORY:
-            raise exceeded(prompt, room=room) from incompressible
+            raise exceeded(prompt, request, room=room) from incompressible
         talk.squeeze = Squeeze(talk.squeeze + 1)

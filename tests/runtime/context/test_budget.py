@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from runtime.context.budget import Gauge, Squeeze, exceeded, text_of
@@ -49,7 +51,11 @@ def test_what_gives_way_comes_in_the_order_of_the_specification() -> None:
 def test_a_prompt_that_cannot_fit_says_what_it_holds() -> None:
     prompt = Prompt((Said("system", (Part("rules", "x" * 50, "the platform"), Part("goal", "y" * 900, "the order"))),))
 
-    error = exceeded(prompt, room=100)
+    request = ModelRequest("reason", prompt.messages, tools=[{"name": "look", "description": "z" * 2_000}])
+
+    error = exceeded(prompt, request, room=100)
 
     assert error.code == "PROMPT_BUDGET_EXCEEDED"
-    assert "goal 900, rules 50" in error.message and "`material`" in error.message
+    assert (
+        re.search(r"characters: tools 2,0\d\d, goal 900, rules 50\.", error.message) and "`material`" in error.message
+    )
