@@ -65,3 +65,8 @@ class ShownPrompt:
     tools: tuple[str, ...]
     messages: tuple[PromptMessage, ...]
     left_out: tuple[PromptLeftOut, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """`step`, or `step[2]` for the third repetition."""
+        return self.step if self.index is None else f"{self.step}[{self.index}]"

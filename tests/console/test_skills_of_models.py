@@ -12,7 +12,7 @@ from tests.console.test_goals import EMBEDDING, Shop
 from tests.fakes.model import calls, done
 from tests.fakes.openai_server.asked import Quirks
 from tests.fakes.openai_server.script import fails
-from tests.fakes.openai_server.server import EMBEDDINGS, obliging
+from tests.fakes.openai_server.server import CHAT, EMBEDDINGS, obliging
 
 SKILL = "---\nname: ask-around\ndescription: Finds out how things went, whoever knows.\n---\n"
 PLAN = """
@@ -96,6 +96,7 @@ def test_what_the_model_was_told_is_shown_part_by_part(shop: Shop) -> None:
     waiting = shop.run("How did the week go?", "--skill", "ask-around")
 
     (first,) = shop.silicon("show", waiting["execution_id"], "--prompts")["prompts"]
+    assert shop.silicon("show", waiting["execution_id"], "think", "--prompts")["prompts"] == [first]
 
     assert (first["step"], first["answer"], first["same"]) == ("think", 1, True)
     origins = {part["origin"]: part for message in first["messages"] for part in message["parts"]}
@@ -104,3 +105,13 @@ def test_what_the_model_was_told_is_shown_part_by_part(shop: Shop) -> None:
     assert first["tools"] == ["review-week", "step_control"]
     sent = shop.server.chats[-1].json["messages"]
     assert sent[0]["content"] == "\n\n".join(part["text"] for part in first["messages"][0]["parts"])
+
+
+def test_prompts_of_a_model_that_never_answered_are_none_and_those_of_an_unknown_step_are_refused(shop: Shop) -> None:
+    shop.server.when(lambda asked: asked.path == CHAT, fails(400, "no"))
+    ended = shop.run("How did the week go?", "--skill", "ask-around")
+
+    assert shop.silicon("show", ended["execution_id"], "think", "--prompts") == {"prompts": []}
+
+    refused = shop.silicon("show", ended["execution_id"], "thinking", "--prompts", code=2)
+    assert refused["error"]["code"] == "NOT_FOUND" and "think" in refused["error"]["message"]

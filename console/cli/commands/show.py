@@ -75,8 +75,12 @@ def show(
 
     async def work_on_prompts(session: Session, application: Application) -> int:
         orders = await orders_named(application, await _named(application, id_))
-        shown = await application.prompts(await _execution(application, id_), orders)
-        found = [each for each in shown if step in (None, each.step)]
+        execution = await _execution(application, id_)
+        shown = await application.prompts(execution, orders)
+        found = [each for each in shown if step in (None, each.step, each.name)]
+        if step is not None and not found:  # one that there is not is refused
+            order = orders[0] if id_.startswith(f"{OrderId.KIND}/") else None
+            steps_named(await application.show(execution), step, order=order)
         session.output.data({"prompts": to_data(found)})
         for each in found:
             session.output.show(*prompt_lines(each, session.output, whole=full))

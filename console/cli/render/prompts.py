@@ -18,10 +18,9 @@ _ORIGIN = 100
 def prompt_lines(shown: ShownPrompt, output: Output, *, whole: bool) -> Iterator[RenderableType]:
     """Yield one request: a line for each part, and with `whole` the text of each."""
     say = output.say
-    name = shown.step if shown.index is None else f"{shown.step}[{shown.index}]"
     size = sum(part.size for message in shown.messages for part in message.parts)
     told = say("prompts-size", answer=shown.answer, size=size, tokens=shown.tokens_in)
-    yield Text.assemble((name, "bold"), f"  {told}", (f"  {shown.order_id} · {shown.at:%H:%M:%S}", "dim"))
+    yield Text.assemble((shown.name, "bold"), f"  {told}", (f"  {shown.order_id} · {shown.at:%H:%M:%S}", "dim"))
     if not shown.same:
         yield Text(f"  {say('prompts-differs')}", style="yellow")
     for message in shown.messages:
