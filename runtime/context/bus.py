@@ -41,7 +41,7 @@ def materialised(
     What the plan declares holds. Without that, a value of `prefetch_chars` or less is shown whole, and a larger one by
     its reference with a digest; so is the largest of the others, as long as all together take more than `bus_chars`.
     """
-    texts = {name: to_bytes(clean(value)).decode() for name, value in values.items()}
+    texts = {name: to_bytes(clean(values[name])).decode() for name in sorted(values)}  # as the ledger has them
     forms = {name: declared.get(name, _by_size(text, settings)) for name, text in texts.items()}
     taken = sum(_taken(forms[name], text, settings) for name, text in texts.items())
     open_ones = sorted((name for name in texts if name not in declared), key=lambda name: len(texts[name]))

@@ -93,3 +93,15 @@ async def test_what_was_erased_of_the_beginning_is_not_told_again_by_what_there_
     assert [each.same for each in found] == [False] * 5
     assert "the plan" not in {part.origin for each in found for part in each.prompt.parts}
     assert len(await world.kinds(order)) == length
+
+
+async def test_inputs_stand_in_the_order_in_which_the_ledger_has_them(sqlite_store: SqlStore, clock: HandClock) -> None:
+    """A process that goes on reads the plan from the ledger, where names are sorted."""
+    world = World(sqlite_store, clock)
+    world.model = ScriptedModel(says("no json at all"), done(n=3))
+    order = world.order({**LAST, "after": [], "with": {"zone": "north", "area": "gate", "more": ["x" * 1_000] * 5}})
+    assert (await world.run(order)).state is OrderState.DONE
+
+    found = await world.engine().past_requests(order.order_id)
+
+    assert [each.same for each in found] == [True, True]
