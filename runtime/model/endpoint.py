@@ -177,9 +177,8 @@ def _of_connection(endpoint: Endpoint, model: str, error: APIConnectionError) ->
     if isinstance(cause, AnswerUnreadable):
         return NetworkFault(f"{endpoint.where} sent what cannot be read: {cause}.")
     facts = {NOT_SENT: True} if _was_connecting(error) else {HUNG_UP: True} if _hung_up(error) else {}
-    return NetworkFault(
-        f"{endpoint.where} cannot be reached: {_cause(error)}. `silicon doctor ORG` asks it anew.", **facts
-    )
+    mend = "Look whether it runs, and whether OPENAI_BASE_URL names it."
+    return NetworkFault(f"{endpoint.where} cannot be reached: {_cause(error)}. {mend}", **facts)
 
 
 def _of_status(endpoint: Endpoint, model: str, error: APIStatusError) -> SiliconError:

@@ -34,7 +34,7 @@ def prompt_lines(shown: ShownPrompt, output: Output, *, whole: bool) -> Iterator
 def _message(message: PromptMessage, *, whole: bool) -> Iterator[RenderableType]:
     calls = f" → {', '.join(message.calls)}" if message.calls else ""
     yield Text(f"  {message.role}{calls}")
-    for part in message.parts:
+    for part in (each for each in message.parts if each.size):  # an answer of calls has no words
         yield _part(part)
         if whole:
             yield from (Text(f"      {line}") for line in part.text.split("\n"))
