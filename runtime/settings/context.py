@@ -20,6 +20,8 @@ class ContextSettings(Group):
     """Longest structural digest of a value."""
     inspect_chars: int = Field(default=4_000, ge=500, le=100_000)
     """Longest answer of a tool that looks into stored data."""
+    views_share: float = Field(default=0.25, gt=0, le=1)
+    """Characters that all such answers to one answer of a model have together, as a share of its window in tokens."""
     whole_chars: int = Field(default=10_000, ge=100)
     """`get_stored_data` gives a value whole up to this length, and what is longer condensed."""
     prefetch_chars: int = Field(default=4_096, ge=0)

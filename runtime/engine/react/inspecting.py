@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from typing import cast
 
 from contracts import Json, Tier
 from runtime.canonical import clean, to_bytes
@@ -13,11 +14,13 @@ from runtime.context.inspect import DECLARATIONS, context, get_stored_data, head
 from runtime.context.inspect.stored import is_whole
 from runtime.engine.finish import Draft
 from runtime.engine.react.condensing import Condenser
+from runtime.engine.react.naming import ROLE
 from runtime.engine.react.offer import OWN
 from runtime.engine.react.references import original_under
 from runtime.engine.react.searching import search_order
 from runtime.engine.react.state import Call
 from runtime.engine.react.talk import Talk
+from runtime.model.port import Windowed
 
 SPECS: Mapping[str, CapabilitySpec] = {
     name: CapabilitySpec(
@@ -29,6 +32,8 @@ SPECS: Mapping[str, CapabilitySpec] = {
 """Name → declaration, the cheapest first."""
 
 SEARCH = "search"
+_LEAST = 500
+"""Characters that a view has however many are asked for at once; in fewer, nothing can be told."""
 _VIEWS: Mapping[str, Callable[[Json, Mapping[str, Json], int], str]] = {
     "outline": lambda value, given, limit: outline(value, limit=limit),
     "search": lambda value, given, limit: search(value, str(given["query"]), limit=limit),
@@ -48,20 +53,30 @@ async def look_into(talk: Talk, call: Call, name: str, arguments: Mapping[str, J
         AnchorUnknown: the data has no such place.
     """
     if name == SEARCH and not arguments.get("ref"):
-        return await _search_all(talk, str(arguments["query"]))
+        return await _search_all(talk, str(arguments["query"]), _room(talk, call))
     ref = str(arguments["ref"])
     value = await original_under(talk, ref, call.answer)
     began = talk.run.clock.now()
     if name in _VIEWS:
-        limit = talk.run.context.inspect_chars
+        limit = _room(talk, call)
         text = await asyncio.to_thread(_VIEWS[name], value, arguments, limit)  # two megabytes take a second or two
         return Draft({"characters": len(text)}, started_at=began, seconds=0.0, told=text)
     return await _get(talk, call, ref, value)
 
 
-async def _search_all(talk: Talk, query: str) -> Draft:
+def _room(talk: Talk, call: Call) -> int:
+    """Return the characters of one view: those that one answer asks for share a part of the model's window."""
+    context, model = talk.run.context, cast(object, talk.run.model)
+    if not isinstance(model, Windowed):
+        return context.inspect_chars
+    turn = next(turn for turn in talk.react.turns if turn.number == call.answer)
+    share = int(context.views_share * model.room(ROLE)) // max(1, sum(map(talk.box.is_own, turn.calls)))
+    return max(_LEAST, min(context.inspect_chars, share))
+
+
+async def _search_all(talk: Talk, query: str, limit: int) -> Draft:
     began = talk.run.clock.now()
-    text, refs = await search_order(talk, query)
+    text, refs = await search_order(talk, query, limit=limit)
     return Draft({"characters": len(text)}, started_at=began, seconds=0.0, told=text, refs=refs)
 
 

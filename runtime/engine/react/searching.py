@@ -45,22 +45,25 @@ class _Found:
         """Take in what was found at a place; return whether there was room for it."""
         head = f"## {place.name}" + (f", ref {place.ref}" if place.ref else "")
         self.room -= len(head) + len(told) + 2
-        if self.room < 0:
+        if self.room < 0 and self.lines:
             return False
         self.lines += [head, told]
         self.refs += [place.ref] if place.ref else []
         return True
 
 
-async def search_order(talk: Talk, query: str) -> tuple[str, tuple[str, ...]]:
+async def search_order(talk: Talk, query: str, *, limit: int) -> tuple[str, tuple[str, ...]]:
     """Return where a query stands in what the order has lately, and the references that this told, newest places first.
 
     All of it is the order's own: its stream, and what its events name in the blob store. One place at a time is in
     memory, and no more of them are read than there is room to tell of.
+
+    Args:
+        limit: characters of what is told at most.
     """
     events = await talk.run.ledger.read(talk.run.journal.stream)
     places = [_Place(*each) for event in events for each in _told_by(event.type, event.data or {})]
-    newest, limit = places[: -_LOOKED - 1 : -1], talk.run.context.inspect_chars
+    newest = places[: -_LOOKED - 1 : -1]
     for looked, look in ((newest, _as_it_is), (newest[:_WORDED], _by_words)):
         found = _Found(limit)
         for place in looked:

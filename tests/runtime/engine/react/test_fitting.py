@@ -111,3 +111,21 @@ async def test_what_fits_for_sure_is_never_counted(
     world = a_world(sqlite_store, clock, Narrow(50_000, calls(("look", {})), done(n=1)), rows(5))
 
     assert (await world.run(world.order(THINK))).state is OrderState.DONE
+
+
+async def test_views_that_are_asked_for_at_once_share_a_part_of_the_window(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    """X2: each of many parallel results is under the limit, and together they overflow."""
+    digits = {"rows": [f"{n * 7_919 % 99_991:05}-{n * 104_729 % 999_983:06}" for n in range(2_000)]}
+    ref = sha256(digits)
+    views = calls(*(("head", {"ref": ref, "n": 150 + n}) for n in range(7)), ("search", {"query": "00"}))
+    model = Narrow(8_000, calls(("look", {})), views, calls(("tail", {"ref": ref, "n": 100})), done(n=1))
+    world = a_world(sqlite_store, clock, model, digits)
+
+    report = await world.run(world.order(THINK))
+
+    assert report.state is OrderState.DONE, report.error
+    shared, single = ([str(m["content"]) for m in model.requests[n].messages if m["role"] == "tool"] for n in (2, 3))
+    assert len(shared) == 9 and all("$.rows[" in view and len(view) <= 500 for view in shared[1:])
+    assert "more" in shared[1] and 1_000 < len(single[-1]) <= 2_000 and "$.rows[1999]" in single[-1]
