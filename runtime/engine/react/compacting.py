@@ -83,7 +83,7 @@ def _facts(talk: Talk) -> Facts:
         deeds=tuple(_deed(talk, call) for call in calls if call.settled),
         abandoned=tuple(Abandoned(way=f"answer {number}", why=why.message) for number, why in talk.react.told),
         stored=tuple(_stored(talk)),
-        originals={origin_of_call(call): call.result.result_sha256 for call in calls if call.result is not None},
+        originals={origin_of_call(call): ref for call in calls if (ref := _readable_under(call)) is not None},
         phase=f"step {talk.step.id}",
     )
 
@@ -100,10 +100,20 @@ def _deed(talk: Talk, call: Call) -> Deed:
         what=what if len(what) <= _WHAT else f"{what[:_WHAT]}…",
         gave=gave if call.result is not None else "",
         call=call_name(call),
-        ref=None if call.result is None else call.result.result_sha256,
+        ref=_readable_under(call),
         effect=call.changed_the_world,
         failed=call.problem.message if call.failed and call.problem is not None else "",
     )
+
+
+def _readable_under(call: Call) -> str | None:
+    """Return the reference under which what a call gave can be read again: of a view, that of the data it showed."""
+    if call.result is None:
+        return None
+    if not call.told or call.use is not None:
+        return call.result.result_sha256
+    looked_into = str(call.arguments.get("ref") or "")
+    return call.whole_of or looked_into or next(iter(call.refs), call.result.result_sha256)
 
 
 def _stored(talk: Talk) -> Iterator[StoredRef]:

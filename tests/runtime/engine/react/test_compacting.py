@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from contracts import Effect, OrderState
+from runtime.canonical import sha256
 from runtime.ledger.store import SqlStore
 from runtime.model.port import ModelAnswer, ModelRequest
 from tests.fakes.clock import HandClock
 from tests.fakes.crashing_store import Crash, CrashingStore
 from tests.fakes.engine_world import Tool, World, with_store
 from tests.fakes.model import calls, done
+from tests.runtime.engine.react.test_fitting import Narrow
 
 pytestmark = pytest.mark.anyio
 THINK: dict[str, Any] = {
@@ -134,3 +136,23 @@ async def test_what_may_not_be_compressed_alone_is_named(sqlite_store: SqlStore,
 
     assert report.error is not None and report.error.code in ("CONTEXT_INCOMPRESSIBLE", "PROMPT_BUDGET_EXCEEDED")
     assert walker(world).requests == []
+
+
+async def test_what_a_view_showed_is_handed_over_under_the_reference_of_the_data(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    rows: dict[str, Any] = {"rows": [f"flight UA{n:04} to JFK is {n * 7 % 61} minutes late" for n in range(500)]}
+    ref = sha256(rows)
+    views = [calls(("head", {"ref": ref, "n": 60 + n})) for n in range(12)]
+    answers = [calls(("look", {})), *views, done(n=1)]
+    world = World(sqlite_store, clock, Tool("look", lambda a, c: rows))
+    world.model = model = Narrow(8_000, *answers)
+    order = world.order({**THINK, "tools": ["look"]})
+
+    report = await world.run(order)
+
+    assert report.state is OrderState.DONE, report.error
+    told = next(str(m["content"]) for m in model.requests[-1].messages if '"phases"' in str(m["content"]))
+    phases = json.loads(told[told.index("{") :])["phases"]
+    assert {each["ref"] for phase in phases for each in phase["done"]} == {ref}
+    assert {each for phase in phases for each in phase["originals"]} == {ref}
