@@ -53,7 +53,7 @@ async def look_into(talk: Talk, call: Call, name: str, arguments: Mapping[str, J
         AnchorUnknown: the data has no such place.
     """
     if name == SEARCH and not arguments.get("ref"):
-        return await _search_all(talk, str(arguments["query"]), _room(talk, call))
+        return await _search_all(talk, call, str(arguments["query"]))
     ref = str(arguments["ref"])
     value = await original_under(talk, ref, call.answer)
     began = talk.run.clock.now()
@@ -74,9 +74,9 @@ def _room(talk: Talk, call: Call) -> int:
     return max(_LEAST, min(context.inspect_chars, share))
 
 
-async def _search_all(talk: Talk, query: str, limit: int) -> Draft:
+async def _search_all(talk: Talk, call: Call, query: str) -> Draft:
     began = talk.run.clock.now()
-    text, refs = await search_order(talk, query, limit=limit)
+    text, refs = await search_order(talk, query, call.answer, limit=_room(talk, call))
     return Draft({"characters": len(text)}, started_at=began, seconds=0.0, told=text, refs=refs)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from contracts import Json
+from contracts import Event, Json
 from runtime.canonical import to_text
 from runtime.context.bounds import packed
 from runtime.context.inspect import search
@@ -52,16 +52,17 @@ class _Found:
         return True
 
 
-async def search_order(talk: Talk, query: str, *, limit: int) -> tuple[str, tuple[str, ...]]:
+async def search_order(talk: Talk, query: str, answer: int, *, limit: int) -> tuple[str, tuple[str, ...]]:
     """Return where a query stands in what the order has lately, and the references that this told, newest places first.
 
     All of it is the order's own: its stream, and what its events name in the blob store. One place at a time is in
     memory, and no more of them are read than there is room to tell of.
 
     Args:
+        answer: of the model that asks; what came after it is not looked at, so that it finds the same after any stop.
         limit: characters of what is told at most.
     """
-    events = await talk.run.ledger.read(talk.run.journal.stream)
+    events = _before(await talk.run.ledger.read(talk.run.journal.stream), talk.event(answer=answer))
     places = [_Place(*each) for event in events for each in _told_by(event.type, event.data or {})]
     newest = places[: -_LOOKED - 1 : -1]
     for looked, look in ((newest, _as_it_is), (newest[:_WORDED], _by_words)):
@@ -74,6 +75,15 @@ async def search_order(talk: Talk, query: str, *, limit: int) -> tuple[str, tupl
             return packed(found.lines, limit), tuple(dict.fromkeys(found.refs))
     where = "this order has" if len(places) <= _LOOKED else f"the newest {_LOOKED:,} places of this order have"
     return f"Nothing of {query.strip()[:80]!r} stands in what {where}.", ()
+
+
+def _before(events: Sequence[Event], asked: Mapping[str, Any]) -> Sequence[Event]:
+    """Return the events before that answer of a model; all of them where it was erased."""
+    for number in range(len(events) - 1, -1, -1):
+        data = events[number].data or {}
+        if events[number].type == "model.answered" and all(data.get(name) == value for name, value in asked.items()):
+            return events[:number]
+    return events
 
 
 def _as_it_is(text: str, query: str) -> str:

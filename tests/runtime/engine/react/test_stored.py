@@ -340,3 +340,17 @@ async def test_a_search_reads_no_more_places_than_it_has_room_to_tell_of(
 
     assert report.state is OrderState.DONE, report.error
     assert "74 is late" in told(world)[-1] and len(set(read)) < 20
+
+
+async def test_a_search_finds_what_there_was_before_it_was_asked_for(sqlite_store: SqlStore, clock: HandClock) -> None:
+    """Calls beside it may end before or after it; in a process that goes on, before."""
+    asked = calls(("look", {"n": 2}), ("search", {"query": "is late"}))
+    world = a_world(sqlite_store, clock, LOOK, asked, calls(("search", {"query": "two is late"})), done(n=3))
+    world.tools["look"] = Tool("look", lambda a, c: {"rows": ["two is late" if a else "one is late"] * 20})
+    world.settings = world.settings.model_copy(update={"calls_at_once": 1})
+
+    report = await world.run(world.order(THINK))
+
+    assert report.state is OrderState.DONE, report.error
+    assert "one is late" in told(world)[2] and "two is late" not in told(world)[2]
+    assert "two is late" in told(world)[3]
