@@ -105,10 +105,10 @@ def _newest(prompt: Prompt, context: ContextSettings) -> Prompt:
 def request_of(talk: Talk, prompt: Prompt) -> ModelRequest:
     """Return the request that says it, with the tools that the step has by now."""
     offer_inspection(talk, prompt.parts)
-    cut = sum(turn.ending is Ending.LENGTH for turn in talk.react.turns[-2:])
+    cut_short = sum(turn.ending is Ending.LENGTH for turn in talk.react.turns[-2:])
     return ModelRequest(
         role=ROLE, messages=prompt.messages, tools=talk.box.declarations(), must_call=_due(talk.step, talk.react),
-        times=1 + cut,
+        times=1 + cut_short,
     )  # fmt: skip
 
 
