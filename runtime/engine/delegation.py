@@ -10,8 +10,9 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from contracts import Action, Budget, CardId, Json, OrderState, Problem, StatusReport, Step, TaskOrder, Usage
+from contracts import Action, Budget, CardId, Json, Limit, OrderState, Problem, StatusReport, Step, TaskOrder, Usage
 from runtime.bindings import BindingFault, Reference, references, resolve
+from runtime.engine.amounts import amounts_of
 from runtime.engine.branches import path_of
 from runtime.engine.context import Run, clean_data
 from runtime.engine.extension import remaining
@@ -127,18 +128,21 @@ async def _delegated(run: Run, step: Step, unit: Unit, scope: Scope, make: Make)
 
 async def _within_grants(run: Run, step: Step, unit: Unit, child: TaskOrder) -> StatusReport:
     """Return the report of the order, which gets more each time it stops at a limit and there is more for it."""
-    before = None
+    spent, given = None, frozenset[Limit]()
     while True:
         report = await _carried_out(run, step, unit, child)
+        if report.usage != spent:
+            spent, given = report.usage, frozenset()
         try:
-            budget = await more(run, step, unit, report, before=before)
+            budget = await more(run, step, unit, report, given=given)
         except (BudgetExceeded, Stop):  # there is nothing more for it: it ended as its report says
             if run.cancelled():
                 raise Stop from None
             return report
-        if budget is None:
+        if budget is None or report.asks is None:
             return report
-        before, child = report.usage, child.model_copy(update={"budget": budget})
+        given |= amounts_of(report.asks.least).keys()
+        child = child.model_copy(update={"budget": budget})
 
 
 async def _carried_out(run: Run, step: Step, unit: Unit, child: TaskOrder) -> StatusReport:

@@ -6,7 +6,7 @@ came on top; the rest is free again in the same event. An order that stopped at 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from decimal import Decimal
 
 from contracts import Budget, Limit, OrderState, StatusReport, Step, Usage
@@ -53,23 +53,23 @@ async def grant_again(run: Run, step: Step, unit: Unit) -> Budget:
     return await _record(run, unit, _whole(terms, granted, child.counted))
 
 
-async def more(run: Run, step: Step, unit: Unit, report: StatusReport, *, before: Usage | None) -> Budget | None:
+async def more(run: Run, step: Step, unit: Unit, report: StatusReport, *, given: Set[Limit]) -> Budget | None:
     """Return the larger grant with which an order goes on that stopped at a limit; None when it has to stay there.
 
     It waits as long as other orders may return some of theirs. The share that the plan gives a step is never exceeded.
-    An order that got more and did nothing with it gets no more, for nobody can tell what it needs.
+    An order that got more of a limit and did nothing with it gets no more of it, for nobody can tell what it needs.
 
     Args:
-        before: what it had spent when it got more the last time.
+        given: of what it got more since it last spent anything.
 
     Raises:
         BudgetExceeded: what it needs is not there.
     """
     child, terms = unit.child, _terms(run, step)
-    if report.state is not OrderState.PARTIAL or report.asks is None or child is None or report.usage == before:
+    if report.state is not OrderState.PARTIAL or report.asks is None or child is None:
         return None
     needs, share = amounts_of(remaining(report, report.asks.least)), _share(run, step, unit, report.usage)
-    if not needs or needs.keys() & share().keys() or not needs.keys() <= run.account.limits.keys():
+    if needs.keys() <= given or needs.keys() & share().keys() or not needs.keys() <= run.account.limits.keys():
         return None
     unsettled = spent_of(report.usage.since(child.counted), run.order.budget)
     granted = await _granted(run, step, unit, share, needs=needs, unsettled=unsettled)

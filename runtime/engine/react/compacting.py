@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
-from contracts import Materialisation
+from contracts import Json, Materialisation, Usage
 from runtime.canonical import clean, to_bytes, to_text
-from runtime.context.compacting import Compacted, Unchanged, compact
+from runtime.context.compacting import Compacted, compact
+from runtime.context.compaction import Compaction, Tier
+from runtime.context.errors import ContextIncompressible
 from runtime.context.handover import Abandoned, Deed, Facts, StoredRef
 from runtime.context.memory import messages_kept
 from runtime.context.parts import Form
@@ -49,30 +51,38 @@ async def compact_if_due(talk: Talk) -> None:
     beside = await asyncio.to_thread(count, declared)  # its tables take half a second to load
     condenser = Condenser(talk, f"answer:{react.number + 1}")
     finished = sum(run.view.state_of(each.id) is UnitState.DONE for each in run.order.plan.steps)
-    found = await compact(
-        prompt, _facts(talk), window, count, ask=condenser.ask, state=react.compaction, settings=run.context,
-        beside=beside, keep=messages_kept(finished, run.context),
-    )  # fmt: skip
-    await _record(talk, found, condenser)
-
-
-async def _record(talk: Talk, found: Compacted | Unchanged, condenser: Condenser) -> None:
-    if found.state == talk.react.compaction:
+    try:
+        found = await compact(
+            prompt, _facts(talk), window, count, ask=condenser.ask, state=react.compaction, settings=run.context,
+            beside=beside, keep=messages_kept(finished, run.context),
+        )  # fmt: skip
+    except ContextIncompressible as error:
+        if condenser.usage != Usage():  # the words that came to nothing were paid for
+            await _record(talk, react.compaction, condenser, tier=Tier.FULL, why=error.facts["why"])
+        raise
+    if found.state == react.compaction:
         return
-    state = talk.run.journal.redact(found.state.model_dump(mode="json", exclude_defaults=True))
-    sizes = {"before": found.before, "after": found.after} if isinstance(found, Compacted) else {"why": found.why.value}
+    if isinstance(found, Compacted):
+        await _record(talk, found.state, condenser, tier=found.tier, before=found.before, after=found.after)
+    else:
+        await _record(talk, found.state, condenser, tier=found.tier, why=found.why.value)
+
+
+async def _record(talk: Talk, state: Compaction, condenser: Condenser, *, tier: Tier, **sizes: Json) -> None:
+    """Write down how the conversation is shown from now on, why, and what finding it out took."""
+    redacted = talk.run.journal.redact(state.model_dump(mode="json", exclude_defaults=True))
     used = condenser.usage.model_copy(update={"seconds": condenser.seconds})
-    facts = {"tier": found.tier.name.lower(), **sizes, "usage": used.to_json()}
+    facts: dict[str, Json] = {"tier": tier.name.lower(), **sizes, "usage": used.to_json()}
     blobs = []
-    text = to_bytes(state)
+    text = to_bytes(redacted)
     if len(text) > talk.run.settings.inline_output:
-        digest, blob = talk.run.journal.blob_of(state)
+        digest, blob = talk.run.journal.blob_of(redacted)
         blobs.append(blob)
         facts["state_sha256"] = digest
     else:
-        facts["state"] = state
+        facts["state"] = redacted
     await talk.run.journal.write(NewEvent("context.compacted", clean_data(talk.event(**facts))), blobs=blobs)
-    talk.react.compaction = found.state
+    talk.react.compaction = state
 
 
 def _facts(talk: Talk) -> Facts:

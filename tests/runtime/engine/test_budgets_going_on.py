@@ -18,7 +18,7 @@ from runtime.errors import BudgetExceeded
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.fakes.crashing_store import Crash, CrashingStore
-from tests.fakes.engine_world import Tool, World, with_store
+from tests.fakes.engine_world import Staff, Tool, World, with_store
 
 pytestmark = pytest.mark.anyio
 BUDGET = Budget(steps=200, seconds=900.0)
@@ -122,6 +122,42 @@ async def test_nobody_waits_for_what_an_order_in_a_cancelled_branch_holds(
 
         assert report.state is OrderState.DONE, (at, report.error)
         assert report.usage.steps <= 4
+
+
+async def test_an_order_that_lacks_two_limits_gets_the_second_though_it_did_nothing_in_between(
+    sqlite_store: SqlStore, clock: HandClock
+) -> None:
+    """More of steps was no use to it without more of money, which its sibling returns only later."""
+    lacks_money = asyncio.Event()
+
+    class Telling(Staff):
+        async def carry_out(self, order: TaskOrder) -> StatusReport:
+            report = await super().carry_out(order)
+            if order.skill == "buy" and report.asks is not None and report.asks.limit is Limit.MONEY:
+                lacks_money.set()
+            return report
+
+    async def wait(arguments: object, context: object) -> dict[str, Any]:
+        await lacks_money.wait()
+        return {"n": 1}
+
+    two = Money(amount=Decimal(2), currency="USD")
+    free, dear = Tool("free", lambda a, c: {"n": 1}), Tool("dear", lambda a, c: {"n": 1}, costs=(two,))
+    world = World(sqlite_store, clock, free, dear, Tool("wait", wait))
+    buy = [{"id": "look", "use": "free"}, {"id": "buy", "use": "dear", "after": ["look"]}]
+    world.skills["buy"] = PlanDefinition.model_validate({"steps": buy})
+    world.skills["hold"] = PlanDefinition.model_validate({"steps": [{"id": "hold", "use": "wait"}]})
+    share = {"money": Money(amount=Decimal(1), currency="USD").to_json(), "steps": 1}
+    buyer = {"id": "buyer", "by": "one", "skill": "buy"}
+    holder = {"id": "holder", "by": "two", "skill": "hold", "budget": share}
+    order = world.order(buyer, holder, budget=Budget(money=two, steps=4))
+
+    async with asyncio.timeout(60):
+        report = await world.engine(delegate=Telling(world, world.skills)).run(order)
+
+    assert report.state is OrderState.DONE, report.asks
+    granted = [event.data for event in await sqlite_store.ledger.read(str(order.order_id))]
+    assert sum("granted" in each for each in granted) >= 4  # both at first, then steps, then money
 
 
 async def test_what_a_call_was_announced_with_stays_its_own_while_it_waits(clock: HandClock) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from contracts import Effect, OrderState
+from contracts import Effect, OrderState, Usage
 from runtime.canonical import sha256
+from runtime.context.errors import ContextIncompressible
 from runtime.ledger.store import SqlStore
 from runtime.model.port import ModelAnswer, ModelRequest
 from tests.fakes.clock import HandClock
@@ -28,10 +29,11 @@ GATES = 24
 class Walker:
     """Visits gate after gate by what its prompt says is done, and pays at the third."""
 
-    def __init__(self, room: int, *, words: str = "") -> None:
+    def __init__(self, room: int, *, words: str = "", costs: Usage | None = None) -> None:
         self.requests: list[ModelRequest] = []
         self._room = room
         self._words = words
+        self._costs = costs or Usage()
         self._next = 1
 
     def room(self, role: str) -> int:
@@ -42,6 +44,7 @@ class Walker:
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         if request.role == "summarise":
+            request.course.settles(self._costs)
             return ModelAnswer(self._words, facts={"usage_estimated": True})
         self.requests.append(request)
         number, self._next = self._next, self._next + 1
@@ -156,3 +159,22 @@ async def test_what_a_view_showed_is_handed_over_under_the_reference_of_the_data
     phases = json.loads(told[told.index("{") :])["phases"]
     assert {each["ref"] for phase in phases for each in phase["done"]} == {ref}
     assert {each for phase in phases for each in phase["originals"]} == {ref}
+
+
+async def test_words_that_gained_nothing_are_still_counted(
+    sqlite_store: SqlStore, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def in_vain(*_: Any, ask: Any, **__: Any) -> Any:
+        await ask(ModelRequest(role="summarise", messages=()))
+        raise ContextIncompressible(7_800, 8_000, 7_700, {}, "it would gain too little")
+
+    monkeypatch.setattr("runtime.engine.react.compacting.compact", in_vain)
+    world = a_world(sqlite_store, clock, costs=Usage(tokens_in=600, tokens_out=100))
+    order = world.order(THINK)
+
+    report = await world.run(order)
+
+    happened = await sqlite_store.ledger.read(str(order.order_id))
+    tried = [event.data for event in happened if event.type == "context.compacted"]
+    assert tried and {(each["tier"], each["why"]) for each in tried} == {("full", "it would gain too little")}
+    assert report.usage.tokens_out == 100 * len(tried)
