@@ -330,7 +330,7 @@ async def test_what_an_operator_does_about_dead_letters_reaches_a_group_that_wor
         mended.set()
         await send_again(operator.ledger, "g", 1, by="ann")
         await drop(operator.ledger, "g", 2, by="ann", reason="a test")
-        await settled(sqlite_store.ledger, 6)
+        await settled(sqlite_store.ledger, 5)  # sent again; that another was dropped is nothing for the group to settle
 
     assert await receipts(sqlite_store.ledger) == [1]
     assert await bus.dead("g") == []
