@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 import h11
 import httpx
 
-from runtime.capabilities.browser.sites import PORTS, Site, Sites
+from runtime.capabilities.browser.sites import Site, Sites
 from runtime.capabilities.http_guard import allowed_address
 from runtime.capabilities.http_pinned import PinnedTransport
+from runtime.capabilities.listed_hosts import PORTS
 from runtime.errors import NetworkFault, PermissionRefused, SiliconError
 
 LOOKING = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -5,38 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from runtime.capabilities.connections import AnyConnection, HttpConnection
-from runtime.errors import InvalidArguments, PermissionRefused
+from runtime.capabilities.listed_hosts import PORTS, ListedHost, covering, host_and_port, named, shown, web_address
+from runtime.errors import PermissionRefused
 
 if TYPE_CHECKING:
     from runtime.capabilities.http import HttpService
 
-PORTS = {"http": 80, "https": 443}
-_LONGEST = 4_000
+_NO_PAGE = (
+    "the address of a page. Write it whole, as in https://example.org/rates, or http://CONNECTION/… for a local "
+    "service; files, scripts and passwords in an address are refused."
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class Site(ListedHost):
     """One host or family of hosts."""
 
-    connection: str
-    host: str
-    """A name; `*.example.org` stands for every name below it."""
-    port: int | None
-    """None: those of http and https."""
     allow_private: bool = False
     service: HttpService | None = None
     """The local service whose pages stand under this name; nothing else resolves it."""
-
-    def covers(self, host: str, port: int) -> bool:
-        """Whether that host and port are meant."""
-        fits = host.endswith(self.host[1:]) if self.host.startswith("*.") else host == self.host
-        return fits and (port in PORTS.values() if self.port is None else port == self.port)
-
-    def __str__(self) -> str:
-        return self.host if self.port in (None, *PORTS.values()) else f"{self.host}:{self.port}"
 
 
 class Sites:
@@ -59,14 +49,12 @@ class Sites:
                 base = urlsplit(connection.base)
                 found.append(Site(name, base.hostname or "", base.port or PORTS[base.scheme], private))
             for other in connection.pages.also:
-                host, _, port = other.partition(":")
-                found.append(Site(name, host, int(port) if port else None, private))
+                found.append(Site(name, *host_and_port(other), private))
         return cls(found)
 
     def find(self, host: str, port: int) -> Site | None:
-        """Return the site of a host and port; a name of its own comes before a family."""
-        fitting = [site for site in self._sites if site.covers(host.lower(), port)]
-        return min(fitting, key=lambda site: site.host.startswith("*."), default=None)
+        """Return the site of a host and port."""
+        return covering(self._sites, host, port)
 
     def require(self, url: str) -> None:
         """Return when the browser may be sent to that address.
@@ -75,36 +63,18 @@ class Sites:
             InvalidArguments: it is no address of a web page.
             PermissionRefused: no connection declares its host.
         """
-        parts = _parts(url)
+        parts = web_address(url, otherwise=_NO_PAGE)
         host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
         if self.find(host, port) is None:
             raise self.refusal(host, port)
 
     def refusal(self, host: str, port: int) -> PermissionRefused:
         """Return the error of a host that no connection declares."""
-        shown = host if port in PORTS.values() else f"{host}:{port}"
         return PermissionRefused(
-            f"The browser may not go to {shown}: no connection declares its pages. There are: {self}. To allow it, "
-            "give the connection of that host `pages: {}` in connections.yaml.",
+            f"The browser may not go to {shown(host, port)}: no connection declares its pages. There are: {self}. "
+            "To allow it, give the connection of that host `pages: {}` in connections.yaml.",
             host=host, port=port, happened="no",
         )  # fmt: skip
 
     def __str__(self) -> str:
-        names = {str(site) for site in self._sites}
-        return ", ".join(sorted(names)) or "none"
-
-
-def _parts(url: str) -> SplitResult:
-    try:
-        parts = urlsplit(url)
-        good = parts.scheme in PORTS and bool(parts.hostname) and parts.username is None and len(url) <= _LONGEST
-        good = good and all(sign.isprintable() and not sign.isspace() for sign in url) and parts.port != 0
-    except ValueError:
-        good = False
-    if not good:
-        raise InvalidArguments(
-            f"{url[:100]!r} is not the address of a page. Write it whole, as in https://example.org/rates, or "
-            "http://CONNECTION/… for a local service; files, scripts and passwords in an address are refused.",
-            url=url[:100], happened="no",
-        )  # fmt: skip
-    return parts
+        return named(self._sites)

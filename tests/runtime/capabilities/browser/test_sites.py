@@ -73,6 +73,7 @@ def test_other_hosts_and_ports_are_refused_with_what_there_is(url: str) -> None:
         "https://www.faa.example/\n",
         "https://www.faa.example:99999/",
         "https://[::1",
+        "https://evil.example\\.fly.example/",
         "",
     ],
 )
