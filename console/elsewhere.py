@@ -73,14 +73,8 @@ class EnginesElsewhere:
 
 def _run(view: ExecutionView, requests: Requests, steps: Steps) -> ExecutionRun:
     """Return the stretch of the execution that this one order is; its slot's lease is all that it holds."""
-    return ExecutionRun(
-        execution_id=view.execution_id,
-        request=view.request,
-        organisation_sha256=view.organisation_sha256,
-        home=view.home,
-        trace_id=view.trace_id,
-        models=view.models,
-        resumed=True,
+    return ExecutionRun.of(
+        view,
         reopened=view.reopened,
         leases=(),
         cancelled=lambda: requests.cancelled,

@@ -9,7 +9,7 @@ from console.views_prompts import PromptLeftOut, PromptMessage, PromptPart, Show
 from contracts import ExecutionId, OrderId
 from runtime.context.prompt import Said
 from runtime.engine.react.past import PastRequest
-from runtime.executor import ExecutionRun, ExecutionView
+from runtime.executor import ExecutionRun
 
 
 class Prompts:
@@ -22,24 +22,8 @@ class Prompts:
         view = await (await self._resources.executor()).view(execution_id)
         organisations = await self._resources.organisations()
         async with organisations.using(view.organisation_sha256, view.home) as wired:
-            engine = wired.reading(_run(view))
+            engine = wired.reading(ExecutionRun.of(view, leases=(), cancelled=lambda: False))
             return [_shown(order, past) for order in orders for past in await engine.past_requests(order)]
-
-
-def _run(view: ExecutionView) -> ExecutionRun:
-    """Return a stretch of the execution in which nothing is done."""
-    return ExecutionRun(
-        execution_id=view.execution_id,
-        request=view.request,
-        organisation_sha256=view.organisation_sha256,
-        home=view.home,
-        trace_id=view.trace_id,
-        models=view.models,
-        resumed=True,
-        reopened=False,
-        leases=(),
-        cancelled=lambda: False,
-    )
 
 
 def _shown(order: OrderId, past: PastRequest) -> ShownPrompt:

@@ -170,13 +170,8 @@ class Executor(Register):
             return await self._run_claimed(execution_id, lease, reason, reopen=reopen)
         view = begun
         guard = Guard(self._store, self._settings, lease, view, self._lookout)
-        run = ExecutionRun(
-            execution_id=execution_id,
-            request=view.request,
-            organisation_sha256=view.organisation_sha256,
-            home=view.home,
-            trace_id=view.trace_id,
-            models=view.models,
+        run = ExecutionRun.of(
+            view,
             resumed=resumed,
             reopened=view.reopened,
             leases=(lease,),

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from contracts import CardId, ExecutionId, ExecutionRequest, OrderId, QuestionId, StatusReport
 from runtime.draining import Steps
-from runtime.executor.view import root_order_id
+from runtime.executor.view import ExecutionView, root_order_id
 from runtime.known import Known
 from runtime.ledger.grip import StillHeld, always
 from runtime.ledger.port import Lease
@@ -44,6 +44,29 @@ class ExecutionRun:
     """Role → the model that was pinned for it."""
     known: Known = field(default_factory=Known)
     """What this process knows of the stretch's orders without reading them."""
+
+    @classmethod
+    def of(
+        cls, view: ExecutionView, *, leases: tuple[Lease, ...], cancelled: Callable[[], bool], resumed: bool = True,
+        reopened: bool = False, cancelled_branches: Callable[[], Collection[str]] = tuple,
+        still_held: StillHeld = always, steps: Steps | None = None,
+    ) -> ExecutionRun:  # fmt: skip
+        """Return a stretch of the execution that the view shows, with what was pinned for it."""
+        return cls(
+            execution_id=view.execution_id,
+            request=view.request,
+            organisation_sha256=view.organisation_sha256,
+            home=view.home,
+            trace_id=view.trace_id,
+            models=view.models,
+            resumed=resumed,
+            reopened=reopened,
+            leases=leases,
+            cancelled=cancelled,
+            cancelled_branches=cancelled_branches,
+            still_held=still_held,
+            steps=steps or Steps(),
+        )
 
     @property
     def root_order_id(self) -> OrderId:

@@ -92,13 +92,8 @@ class Desks:
         take(stretch.environment)
         view = await self._register.view(stretch.execution_id)
         requests = Requests(self._office.store.ledger, self._lookout, view)
-        run = ExecutionRun(
-            execution_id=stretch.execution_id,
-            request=view.request,
-            organisation_sha256=view.organisation_sha256,
-            home=view.home,
-            trace_id=view.trace_id,
-            models=view.models,
+        run = ExecutionRun.of(
+            view,
             resumed=stretch.resumed,
             reopened=stretch.reopened,
             leases=(stretch.lease, self._address.lease),
