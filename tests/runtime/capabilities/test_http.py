@@ -6,7 +6,7 @@ import shutil
 import socket
 import ssl
 import subprocess
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,19 +42,6 @@ OPERATIONS = {
 SETTINGS = HttpSettings(timeout_s=2, response_kib=16)
 Serve = Callable[..., Server]
 Ask = Callable[..., HttpOperation]
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    servers: list[Server] = []
-
-    def start(answer: Callable[[Asked], Answer] | None = None, **fixed: Any) -> Server:
-        servers.append(Server(answer or (lambda asked: Answer(**fixed))))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.stop()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +27,6 @@ pytestmark = pytest.mark.anyio
 
 Serve = Callable[..., Server]
 Call = Callable[..., Any]
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    servers: list[Server] = []
-
-    def start(answer: Callable[[Asked], Answer] | None = None, **fixed: Any) -> Server:
-        servers.append(Server(answer or (lambda asked: Answer(**fixed))))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.stop()
 
 
 @pytest.fixture

@@ -11,22 +11,11 @@ from runtime.errors import NetworkFault
 from runtime.ledger.store import SqlStore
 from runtime.model.port import ModelAnswer, ToolCall
 from tests.fakes.clock import HandClock
-from tests.fakes.engine_world import Tool, World, one_after_the_other
-from tests.fakes.model import ScriptedModel, calls, control, done, says
+from tests.fakes.engine_world import Tool, one_after_the_other
+from tests.fakes.model import calls, control, done, says
+from tests.runtime.engine.react.looking import THINK, a_world, model_of
 
 pytestmark = pytest.mark.anyio
-THINK: dict[str, Any] = {"id": "think", "react": "How many?", "tools": ["look"], "gives": {"n": "integer"}}
-
-
-def a_world(store: SqlStore, clock: HandClock, *answers: Any, look: Any = None, **settings: Any) -> World:
-    world = World(store, clock, Tool("look", look or (lambda a, c: {"rows": 3, **a})), **settings)
-    world.model = ScriptedModel(*answers)
-    return world
-
-
-def model_of(world: World) -> ScriptedModel:
-    assert isinstance(world.model, ScriptedModel)
-    return world.model
 
 
 async def test_the_model_calls_sees_and_ends_the_step(sqlite_store: SqlStore, clock: HandClock) -> None:

@@ -9,22 +9,10 @@ import pytest
 from contracts import OrderState
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
-from tests.fakes.engine_world import Tool, World
-from tests.fakes.model import ScriptedModel, control, done
+from tests.fakes.model import control, done
+from tests.runtime.engine.react.looking import THINK, a_world, model_of
 
 pytestmark = pytest.mark.anyio
-THINK: dict[str, Any] = {"id": "think", "react": "How many?", "tools": ["look"], "gives": {"n": "integer"}}
-
-
-def a_world(store: SqlStore, clock: HandClock, *answers: Any, look: Any = None, **settings: Any) -> World:
-    world = World(store, clock, Tool("look", look or (lambda a, c: {"rows": 3, **a})), **settings)
-    world.model = ScriptedModel(*answers)
-    return world
-
-
-def model_of(world: World) -> ScriptedModel:
-    assert isinstance(world.model, ScriptedModel)
-    return world.model
 
 
 async def test_a_question_of_the_model_goes_to_a_person_and_its_answer_comes_back(

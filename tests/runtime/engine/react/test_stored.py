@@ -14,9 +14,9 @@ from runtime.model.port import ModelAnswer, ModelRequest
 from tests.fakes.clock import HandClock
 from tests.fakes.engine_world import Tool, World
 from tests.fakes.model import ScriptedModel, calls, done
+from tests.runtime.engine.react.looking import THINK, model_of
 
 pytestmark = pytest.mark.anyio
-THINK: dict[str, Any] = {"id": "think", "react": "How many?", "tools": ["look"], "gives": {"n": "integer"}}
 ROWS: dict[str, Json] = {"rows": [{"flight": f"UA{n:04}", "to": "JFK", "late": n * 7 % 61} for n in range(400)]}
 REF = sha256(ROWS)
 INSPECT = ["outline", "search", "context", "head", "tail", "get_stored_data"]
@@ -26,11 +26,6 @@ def a_world(store: SqlStore, clock: HandClock, *answers: Any, look: Any = ROWS, 
     world = World(store, clock, Tool("look", lambda a, c: look), **settings)
     world.model = ScriptedModel(*answers)
     return world
-
-
-def model_of(world: World) -> ScriptedModel:
-    assert isinstance(world.model, ScriptedModel)
-    return world.model
 
 
 def told(world: World) -> list[str]:
