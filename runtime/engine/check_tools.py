@@ -26,7 +26,7 @@ def tool_faults(
     for field, listed in (("tools", step.tools), ("must_call", step.must_call)):
         for number, name in enumerate(listed):
             if name not in specs and not (field == "must_call" and has_skill(step, name, skills)):
-                yield _unknown_tool(step, name, (*path, field, number), specs, skills or {})
+                yield _unknown_tool(step, field, name, (*path, field, number), specs=specs, skills=skills or {})
     yield from _skill_faults(step, path, specs, skills)
     if step.react is None:
         for field in ("tools", "skills"):
@@ -50,14 +50,13 @@ def tool_faults(
 
 
 def _unknown_tool(
-    step: Step, name: str, place: Path, specs: Mapping[str, CapabilitySpec], skills: Skills
+    step: Step, field: str, name: str, place: Path, *, specs: Mapping[str, CapabilitySpec], skills: Skills
 ) -> PlanFault:  # fmt: skip
     if step.react is not None and name in skills:
-        hint = (
-            f"Write it into the `skills` of `{step.id}`{'; `must_call` may name it too' if 'tools' in place else ''}."
-        )
+        more = "; `must_call` may name it too" if field == "tools" else ""
+        hint = f"Write it into the `skills` of `{step.id}`{more}."
         return PlanFault(place, f"`{name}` is a skill, and `{step.id}` does not offer it to its model.", hint)
-    able = specs if "tools" in place else {*specs, *(skills if step.skills == ALL_SKILLS else step.skills)}
+    able = specs if field == "tools" else {*specs, *(skills if step.skills == ALL_SKILLS else step.skills)}
     return PlanFault(place, f"There is no capability `{name}`.", near(name, able), missing=name)
 
 
