@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from contracts import Json, Materialisation
 from runtime.canonical import clean, sha256, to_bytes
 from runtime.context.blocks import INDEX
-from runtime.context.digest import digest
+from runtime.context.digest import gist
 from runtime.context.parts import Form, Part
 from runtime.context.result_store import marker
 from runtime.settings.context import ContextSettings
@@ -92,14 +92,17 @@ class Listed:
 
 def about(value: Json, settings: ContextSettings, *, length: int) -> str:
     """Return what the index says of a stored value."""
-    lines = digest(value, limit=settings.listed_chars, length=length, without_samples=True).split("\n")
-    return "; ".join(line.strip() for line in lines)
+    return gist(value, limit=settings.listed_chars, length=length)
 
 
 def index_parts(listed: Iterable[Listed], settings: ContextSettings, *, room: int) -> Iterator[Part]:
-    """Yield a line for each stored result, in their order, as far as there is room; the rest is counted."""
+    """Yield a line for each stored result, in their order, as far as there is room; the rest is counted.
+
+    Args:
+        room: characters of the data bus that the inputs left; the index takes no more than its own share of it.
+    """
     head = "Stored results of earlier steps; look into them by their reference:"
-    left, there = room - len(head), list(listed)
+    left, there = min(room, settings.index_chars) - len(head), list(listed)
     for number, each in enumerate(there):
         line = f"- step {each.step}: {each.about}; ref {each.ref}"
         left -= len(line) + 2

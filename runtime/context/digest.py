@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from contracts import Json
 from runtime.canonical import to_text
-from runtime.context.bounds import counted, packed
+from runtime.context.bounds import counted, one_line, packed
 from runtime.context.reading.kinds import Kind, Opened, open_value
 from runtime.context.reading.logs import log_lines
 from runtime.context.reading.pages import page_lines
 from runtime.context.reading.prose import prose_lines
-from runtime.context.reading.shape import shape_lines, shape_of, type_of
+from runtime.context.reading.shape import outlined, shape_lines, shape_of, type_of
 from runtime.context.reading.tables import table_lines
 
 _SHOWN = 3
@@ -32,6 +32,19 @@ def digest(value: Json, *, limit: int, length: int | None = None, without_sample
     head = f"{title_of(opened)}, {counted(length_of(value) if length is None else length, 'character')}"
     lines = [head, *described(opened, limit - len(head) - 1, samples=not without_samples, most=_SHOWN)]
     return packed(lines, limit)
+
+
+def gist(value: Json, *, limit: int, length: int) -> str:
+    """Return in one line of at most `limit` characters what a value is, without anything it holds.
+
+    Args:
+        length: characters of the value's canonical text.
+    """
+    size, opened = counted(length, "character"), open_value(value)
+    if opened.kind is Kind.JSON:
+        return f"{outlined(shape_of(opened.value), limit - len(size) - 2)}, {size}"
+    lines = described(opened, limit, samples=False, most=_SHOWN)
+    return one_line("; ".join([f"{title_of(opened)}, {size}", *(line.strip() for line in lines)]), limit)
 
 
 def length_of(value: Json) -> int:

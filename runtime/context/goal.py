@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -51,16 +52,32 @@ def plan_part(plan: Sequence[Outlined], *, most: int) -> Part | None:
 
 
 def _outline(plan: Sequence[Outlined], most: int) -> list[str]:
-    """Return a line for each step, or for those around the present one."""
+    """Return a line for each step, or for those around the present one: those before it take half the room at most."""
     lines = [f"- {step.id} ({step.mark}){step.about and f': {step.about}'}" for step in plan]
+    if sum(map(len, lines)) + len(lines) <= most:
+        return lines
     now = next((number for number, step in enumerate(plan) if step.mark is Mark.NOW), 0)
-    first, last, left = now, now + 1, most - len(lines[now])
-    while left > 0 and (first > 0 or last < len(lines)):
-        at = first - 1 if first > 0 and (now - first <= last - now or last == len(lines)) else last
-        left -= len(lines[at]) + 1
-        if left < 0:
+    room = most - len(lines[now])
+    before = _fitting(reversed(lines[:now]), room // 2)
+    after = _fitting(lines[now + 1 :], room - sum(len(line) + 1 for line in before))
+    first, last = now - len(before), now + 1 + len(after)
+    return [*_left_out(plan[:first], "before"), *lines[first:last], *_left_out(plan[last:], "after")]
+
+
+def _fitting(lines: Iterable[str], room: int) -> list[str]:
+    """Return the first of the lines that `room` characters hold."""
+    found = []
+    for line in lines:
+        room -= len(line) + 1
+        if room < 0:
             break
-        first, last = min(first, at), max(last, at + 1)
-    before = [f"… {first:,} steps before"] if first else []
-    after = [f"… {len(lines) - last:,} steps after"] if last < len(lines) else []
-    return [*before, *lines[first:last], *after]
+        found.append(line)
+    return found
+
+
+def _left_out(steps: Sequence[Outlined], where: str) -> Iterator[str]:
+    """Yield how many steps are left out, and how they stand."""
+    if steps:
+        marks = Counter(step.mark for step in steps)
+        stand = ", ".join(f"{number:,} {mark}" for mark, number in marks.items())
+        yield f"… {len(steps):,} steps {where}: {stand}"

@@ -9,9 +9,8 @@ from runtime.settings.context import ContextSettings
 STORED, REF_ID, TOOL_TYPE = "__stored", "__refId", "__toolType"
 ORIGINAL_LENGTH, SUMMARY, HINT = "__originalLength", "__summary", "__hint"
 HOW = (
-    "Only a digest is shown. Look into it with outline(ref) or search(ref, query), at one place with "
-    "context(ref, anchor), head or tail; get_stored_data(ref) last, since it costs the most. To pass the whole on, "
-    'write {"__ref": its __refId} as the argument.'
+    "Only a digest is shown. Look into it with outline or search, then context, head or tail; get_stored_data last, "
+    'it costs the most. To pass the whole on, write {"__ref": its __refId} as the argument.'
 )
 """How a model gets at stored data, the cheapest way first and the whole last."""
 

@@ -28,6 +28,8 @@ class ContextSettings(Group):
     """An input of a step is shown whole up to this length, and what is longer by its digest."""
     bus_chars: int = Field(default=4_096, ge=0)
     """Room for the inputs of a step and the index of stored data together."""
+    index_chars: int = Field(default=1_024, ge=0)
+    """Room of the index in that, so that prompts do not grow with it: `search` reaches what it does not list."""
     listed_chars: int = Field(default=200, ge=50)
     """What the index says of one stored result."""
     listed_most: int = Field(default=50, ge=0)

@@ -16,6 +16,9 @@ _WORK = 4_000
 """Values that are looked at in all."""
 _DEEPEST = 12
 _SAMPLE = 80
+_OUTLINED_DEEPEST = 3
+_OUTLINED_FIELDS, _OUTLINED_NAME = 8, 40
+"""Fields of one object that an outline in one line names, and characters of each name."""
 
 
 @dataclass(slots=True)
@@ -116,6 +119,37 @@ def shape_lines(root: Shape, limit: int, *, samples: bool) -> list[str]:
         waiting.extend(shape.below)
     lines = [_line_of(shape, samples=samples) for shape in _in_order(root) if id(shape) in chosen]
     return [*lines, more(left, "places inside")] if left else lines
+
+
+def outlined(root: Shape, limit: int) -> str:
+    """Return the fields of a value in one line, `{count, rows: 83 × {eta, state}}`, as deep as `limit` allows."""
+    for depth in range(_OUTLINED_DEEPEST, 0, -1):
+        text = _outlined(root, depth)
+        if len(text) <= limit:
+            return text
+    return one_line(_outlined(root, 1), limit)
+
+
+def _outlined(shape: Shape, depth: int) -> str:
+    kind = next(iter(shape.types), "null")
+    if kind == "array":
+        inside = _outlined(shape.items, depth - 1) if shape.items is not None and depth > 1 else "items"
+        return f"{shape.longest:,} × {inside}"
+    if kind != "object":
+        return kind
+    if depth == 0:
+        return "object"
+    names = list(islice(shape.fields.items(), _OUTLINED_FIELDS))
+    told = [
+        one_line(name, _OUTLINED_NAME) + (f": {_outlined(each, depth - 1)}" if depth > 1 and _holds(each) else "")
+        for name, each in names
+    ]
+    rest = shape.longest - len(told)
+    return f"{{{', '.join([*told, *([more(rest)] if rest > 0 else [])])}}}"
+
+
+def _holds(shape: Shape) -> bool:
+    return bool({"array", "object"} & shape.types.keys())
 
 
 def _in_order(root: Shape) -> Iterator[Shape]:

@@ -31,7 +31,7 @@ SPECS: Mapping[str, CapabilitySpec] = {
 }  # fmt: skip
 """Name → declaration, the cheapest first."""
 
-SEARCH = "search"
+SEARCH, WHOLE = "search", "get_stored_data"
 _LEAST = 500
 """Characters that a view has however many are asked for at once; in fewer, nothing can be told."""
 _VIEWS: Mapping[str, Callable[[Json, Mapping[str, Json], int], str]] = {

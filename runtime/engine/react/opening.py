@@ -71,7 +71,7 @@ def _of_order(run: Run, step: Step, about: About) -> Iterator[Part]:
     complexity = complexity_of(about.task, len(about.uses), run.context)
     shown = shown_insights(run.view.insights, steps=finished, complexity=complexity, settings=run.context)
     if shown:
-        lines = [f"- {insight.text} (step {insight.step})" for insight in shown]
+        lines = [f"- {insight.step}: {insight.text}" for insight in shown]
         yield Part(INSIGHTS, "\n".join(["Noted in earlier steps, newest first:", *lines]), "the working memory")
 
 

@@ -10,7 +10,8 @@ from runtime.context.compaction import Compaction
 from runtime.context.parts import Form, Part
 from runtime.engine.context import Run
 from runtime.engine.finish import Draft
-from runtime.engine.react.inspecting import SPECS, look_into
+from runtime.engine.graph import dependencies
+from runtime.engine.react.inspecting import SPECS, WHOLE, look_into
 from runtime.engine.react.offer import OWN
 from runtime.engine.react.state import Call
 from runtime.engine.react.talk import Talk
@@ -36,11 +37,16 @@ def own_tools(run: Run, step: Step) -> Sequence[CapabilitySpec]:
 
 
 def offer_inspection(talk: Talk, parts: Iterable[Part] = ()) -> None:
-    """Give the model the tools that look into stored data, once there is any; they stay as long as the step goes on.
+    """Give the model the tools that look into what there is; they stay as long as the step goes on.
+
+    A step that comes after others has all but the last from its beginning, since a search reaches what those gave.
+    `get_stored_data` comes once something is stored.
 
     Args:
         parts: of the prompt that is about to be sent, where one is.
     """
+    if dependencies(talk.run.order.plan).get(talk.step.id):
+        talk.box.offer(spec for name, spec in SPECS.items() if name != WHOLE)
     refers = any(each.form is not Materialisation.FULL for each in talk.inputs)
     listed = any(part.ref is not None for part in talk.opening)
     looked = any(call.stored or call.name in SPECS for call in talk.react.calls)

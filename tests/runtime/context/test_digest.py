@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.context.digest import digest
+from runtime.context.digest import digest, gist
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -20,6 +20,18 @@ ROWS = {"city": "上海", "rows": [{"id": f"order/01J9{n:04d}", "price": n / 4, 
 @given(JSON, st.integers(200, 1_000), st.booleans())
 def test_a_digest_never_exceeds_its_bound(value: object, limit: int, without_samples: bool) -> None:
     assert len(digest(value, limit=limit, without_samples=without_samples)) <= limit  # type: ignore[arg-type]
+
+
+@given(JSON, st.integers(50, 400))
+def test_a_gist_is_one_line_within_its_bound(value: object, limit: int) -> None:
+    told = gist(value, limit=limit, length=12_345)  # type: ignore[arg-type]
+
+    assert len(told) <= limit and len(told.splitlines()) == 1
+
+
+def test_a_gist_names_the_fields_as_deep_as_there_is_room() -> None:
+    assert gist(ROWS, limit=200, length=9_000) == "{city, rows: 40 × {id, price, late}}, 9,000 characters"
+    assert gist(ROWS, limit=50, length=9_000) == "{city, rows: 40 × items}, 9,000 characters"
 
 
 @given(JSON)

@@ -26,6 +26,16 @@ def test_one_step_needs_no_plan() -> None:
     assert plan_part(a_plan(1, 0), most=2_000) is None
 
 
+def test_what_is_done_takes_half_the_room_at_most_and_is_counted_by_how_it_stands() -> None:
+    part = plan_part([Outlined("lost", Mark.FAILED, ""), *a_plan(100, 99)], most=600)
+
+    assert part is not None
+    lines = part.text.splitlines()[1:]
+    assert sum(len(line) + 1 for line in lines if "(done)" in line) <= 300
+    assert lines[0].startswith("… ") and lines[0].endswith(" done") and ": 1 failed, " in lines[0]
+    assert lines[-1] == "- s99 (now): Does thing 99."
+
+
 @given(st.integers(2, 500), st.data(), st.integers(100, 3_000))
 def test_a_long_plan_is_told_around_the_present_step_and_counts_the_rest(
     count: int, data: st.DataObject, most: int

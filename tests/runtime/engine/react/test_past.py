@@ -46,7 +46,8 @@ async def test_every_answered_request_is_what_was_sent(sqlite_store: SqlStore, c
         ("think", 1, True), ("think", 2, True), ("think", 3, True), ("think", 4, True), ("last", 1, True),
     ]  # fmt: skip
     assert [list(each.prompt.messages) for each in found] == [list(sent.messages) for sent in world.model.requests]
-    assert found[0].tools == ["look", "working_memory", "step_control"]
+    inspect = ["outline", "search", "context", "head", "tail"]
+    assert found[0].tools == ["look", "working_memory", *inspect, "step_control"]
     assert len(await world.kinds(order)) == length
 
 

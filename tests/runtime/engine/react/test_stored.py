@@ -129,7 +129,7 @@ async def test_a_stored_result_of_an_earlier_step_is_listed_and_looked_into(
 
     assert report.state is OrderState.DONE, report.error
     system = str(model_of(world).requests[0].messages[0]["content"])
-    assert "- step measure: JSON object" in system and REF in system
+    assert "- step measure: {rows: 400 × {" in system and REF in system
     assert "UA0007" in told(world)[0]
 
 
