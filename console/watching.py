@@ -59,7 +59,7 @@ class Watching:
     async def sensors(self, folder: Path) -> Sequence[SensorRow]:
         """Return the sensors of an organisation, by name."""
         organisation = (await self._resources.organisations()).read(folder_of(folder))
-        return [_row(organisation.sensors[name]) for name in sorted(organisation.sensors)]
+        return [_row(sensor) for sensor in organisation.thresholds.values()]
 
     async def run_sensors(
         self, folder: Path, names: Sequence[str], *, at: datetime | None, start: bool, by: str | None, watch: Watch
@@ -126,11 +126,11 @@ class Watching:
 
 
 def _chosen(names: Sequence[str], organisation: Organisation) -> list[SensorDefinition]:
-    unknown = [name for name in names if name not in organisation.sensors]
+    unknown = [name for name in names if name not in organisation.thresholds]
     if unknown:
-        there = ", ".join(sorted(organisation.sensors)) or "none"
+        there = ", ".join(sorted(organisation.thresholds)) or "none"
         raise UnknownName(f"There is no sensor {', '.join(unknown)}. There is: {there}.", names=list(unknown))
-    return [organisation.sensors[name] for name in names or sorted(organisation.sensors)]
+    return [organisation.thresholds[name] for name in names or sorted(organisation.thresholds)]
 
 
 def _grain_of(bucket: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from agents.cognition.advise.options import OptionsFile
-from agents.cognition.sense.definition import SensorDefinition
+from agents.cognition.sense.kinds import AnySensor
 from agents.organisation.fault import Fault
 from agents.organisation.files import Files
 from agents.organisation.org_file import EmployeeEntry, OrgFile
@@ -64,7 +64,7 @@ class Draft:
     connections: dict[str, Read[AnyConnection]] = field(default_factory=dict)
     skills: dict[str, SkillDraft] = field(default_factory=dict)
     metrics: dict[str, Read[MetricDefinition]] = field(default_factory=dict)
-    sensors: dict[str, Read[SensorDefinition]] = field(default_factory=dict)
+    sensors: dict[str, Read[AnySensor]] = field(default_factory=dict)
     rules: dict[str, Read[Policy]] = field(default_factory=dict)
     specs: dict[str, CapabilitySpec] = field(default_factory=dict)
     """Capabilities, those built in and those of the connections that could be read."""

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from agents.cognition.advise.options import OptionsFile
 from agents.cognition.sense.definition import SensorDefinition
+from agents.cognition.sense.kinds import AnySensor
 from agents.employee.ports import Isolation
 from agents.skills.reach import Reach, ShowRule
 from contracts import Budget, CapabilityName, MetricDefinition, Name, PlanDefinition, Text, Tier, Workspace
@@ -89,7 +90,8 @@ class Organisation:
     skills: Mapping[Name, Skill] = field(default_factory=dict)
     connections: Mapping[str, AnyConnection] = field(default_factory=dict)
     metrics: Mapping[Name, MetricDefinition] = field(default_factory=dict)
-    sensors: Mapping[Name, SensorDefinition] = field(default_factory=dict)
+    sensors: Mapping[Name, AnySensor] = field(default_factory=dict)
+    """Of all kinds."""
     rules: tuple[Policy, ...] = ()
     approvals: Mapping[str, ApprovalRule] = field(default_factory=dict)
     people: People = field(default_factory=lambda: People(()))
@@ -111,6 +113,12 @@ class Organisation:
     def zone(self) -> ZoneInfo:
         """Its time zone."""
         return ZoneInfo(self.time_zone)
+
+    @cached_property
+    def thresholds(self) -> Mapping[Name, SensorDefinition]:
+        """Its sensors that watch a metric, in order of their names."""
+        found = sorted(self.sensors.items())
+        return {name: sensor for name, sensor in found if isinstance(sensor, SensorDefinition)}
 
     @cached_property
     def employees(self) -> Mapping[Name, EmployeeNode]:

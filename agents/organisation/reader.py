@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agents.cognition.sense.definition import SensorDefinition
 from agents.organisation.declared import faults_of, read_as
 from agents.organisation.draft import Draft, Read
 from agents.organisation.environment import fill
@@ -19,7 +18,8 @@ from agents.organisation.openapi_file import read_described
 from agents.organisation.opened import read_file
 from agents.organisation.org_file import OrgFile
 from agents.organisation.packs import packs_in, put_out_in_org
-from agents.organisation.signal_files import RuleFile, SensorFile
+from agents.organisation.sensor_kinds import read_sensor
+from agents.organisation.signal_files import RuleFile
 from agents.organisation.skill_reader import read_skill
 from agents.organisation.yaml_source import YamlSource
 from contracts import MetricDefinition
@@ -165,11 +165,9 @@ def _read_metric(draft: Draft, name: str, source: YamlSource) -> None:
 
 
 def _read_sensor(draft: Draft, name: str, source: YamlSource) -> None:
-    entry = read_as(SensorFile, source, source.value)
-    if entry is None:
-        return
-    sensor: SensorDefinition = entry.definition(name)
-    draft.sensors[name] = Read(sensor, source)
+    sensor = read_sensor(name, source)
+    if sensor is not None:
+        draft.sensors[name] = Read(sensor, source)
 
 
 def _read_rule(draft: Draft, name: str, source: YamlSource) -> None:

@@ -1,4 +1,4 @@
-"""What `sensors/NAME.yaml` and `rules/NAME.yaml` may say."""
+"""What `rules/NAME.yaml` may say; sensors are read in `sensor_kinds`."""
 
 from __future__ import annotations
 
@@ -6,75 +6,11 @@ from typing import Annotated
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from agents.cognition.sense.definition import Raise, SensorDefinition
-from agents.organisation.declared import Declared, Duration, one_or_more
-from contracts import CapabilityName, Effect, Grain, Json, Name, Severity, Text
+from agents.organisation.declared import Declared, one_or_more
+from contracts import CapabilityName, Effect, Json, Name, Text
 from governance.policies import Policy, PolicyExample, PolicyRequest
 
 _Several = BeforeValidator(one_or_more)
-
-
-class RaiseEntry(Declared):
-    """The goal that a signal raises."""
-
-    goal: str = Field(min_length=1)
-    """In words; bindings name bucket, dimensions, value, n, metric, sensor and at."""
-    skill: Name | None = None
-    """The skill; absent, the goal's words decide."""
-    arguments: dict[str, Json] = Field(default={}, alias="with")
-    """Values for the plan's parameters."""
-
-
-class SensorFile(Declared):
-    """A sensor."""
-
-    title: Text = ""
-    """Its name for people."""
-    metric: Name
-    """What it watches."""
-    grain: Grain
-    """By which period."""
-    by: Annotated[tuple[Name, ...], _Several] = ()
-    """Dimensions whose slices are watched for themselves."""
-    when: str
-    """Condition over a bucket."""
-    pass_over: str | None = None
-    """Buckets that neither break a row nor count in it."""
-    in_a_row: int = Field(default=1, ge=1)
-    """Buckets one after the other in which it must have held."""
-    merge_gap: Duration | None = None
-    """Longest gap inside one episode."""
-    severity: Severity = Severity.MEDIUM
-    """How much it matters."""
-    at_least_history: int = Field(default=0, ge=0)
-    """Earlier buckets without which there is no judgement."""
-    baseline_over: int = Field(default=28, ge=1)
-    """Earlier buckets of which `baseline` is the median."""
-    look_back: int | None = Field(default=None, ge=1)
-    """Buckets read before the ones judged."""
-    raises: RaiseEntry | None = None
-    """What follows."""
-
-    def definition(self, name: Name) -> SensorDefinition:
-        """Return it as sensors take it."""
-        entry = self.raises
-        raises = Raise(entry.goal, entry.skill, entry.arguments) if entry else None
-        return SensorDefinition(
-            name=name,
-            metric=self.metric,
-            grain=self.grain,
-            when=self.when,
-            title=self.title,
-            by=self.by,
-            pass_over=self.pass_over,
-            in_a_row=self.in_a_row,
-            merge_gap_s=self.merge_gap,
-            at_least_history=self.at_least_history,
-            severity=self.severity,
-            raises=raises,
-            baseline_over=self.baseline_over,
-            look_back=self.look_back,
-        )
 
 
 class ExampleEntry(Declared):

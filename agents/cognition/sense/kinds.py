@@ -1,0 +1,11 @@
+"""Every kind of sensor there is."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from agents.cognition.sense.definition import SensorDefinition
+
+AnySensor: TypeAlias = SensorDefinition
+"""A definition of any kind. `SensorDefinition` is the threshold sensor, which watches a metric; another kind joins the
+union here. Every kind has `name`, `title`, `severity` and `raises`."""
