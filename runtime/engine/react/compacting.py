@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator
 
 from contracts import Json, Materialisation, Usage
@@ -23,6 +24,7 @@ from runtime.engine.states import UnitState
 from runtime.ledger.port import NewEvent
 from runtime.model.port import Windowed
 
+_log = logging.getLogger(__name__)
 _WHAT = 300
 """Characters in which a hand-over says what was called."""
 
@@ -62,6 +64,11 @@ async def compact_if_due(talk: Talk) -> None:
         raise
     if found.state == react.compaction:
         return
+    if found.tier >= Tier.WARN:
+        _log.warning(
+            "the conversation of step %s of %s fills its model's window (%s)", talk.step.id, run.order.order_id,
+            found.tier.name.lower(),
+        )  # fmt: skip
     if isinstance(found, Compacted):
         await _record(talk, found.state, condenser, tier=found.tier, before=found.before, after=found.after)
     else:

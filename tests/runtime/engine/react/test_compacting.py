@@ -71,11 +71,15 @@ def walker(world: World) -> Walker:
     return world.model
 
 
-async def test_a_long_conversation_is_handed_over_and_goes_on(sqlite_store: SqlStore, clock: HandClock) -> None:
+async def test_a_long_conversation_is_handed_over_and_goes_on(
+    sqlite_store: SqlStore, clock: HandClock, caplog: pytest.LogCaptureFixture
+) -> None:
     world = a_world(sqlite_store, clock)
     order = world.order(THINK)
 
     report = await world.run(order)
+
+    assert f"the conversation of step think of {order.order_id} fills its model's window (compact)" in caplog.messages
 
     assert (report.state, report.output) == (OrderState.DONE, {"n": GATES}), report.error
     assert "context.compacted" in await world.kinds(order)
