@@ -174,15 +174,19 @@ def test_a_bridge_that_is_started_wrongly_says_how_to_start_it() -> None:
 def test_a_bridge_that_finds_no_server_says_that_it_waits(tmp_path: Path) -> None:
     with socket.socket() as bound:  # nobody listens there
         bound.bind(("127.0.0.1", 0))
+        command = [sys.executable, str(BRIDGE), f"http://127.0.0.1:{bound.getsockname()[1]}", str(tmp_path / "drawer")]
         process = subprocess.Popen(
-            [sys.executable, str(BRIDGE), f"http://127.0.0.1:{bound.getsockname()[1]}", str(tmp_path / "drawer.json")],
+            ["env", "--default-signal=INT", *command],  # whoever runs the tests in the background ignores it
             env={"PATH": os.environ["PATH"], "BRIDGE_TOKEN": "silicon_x"}, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         with process:
-            till = Till(process, tmp_path / "drawer.json")
-            assert "cannot be reached" in till.wait_for("waiting")["why"]
-            process.send_signal(signal.SIGINT)
-            assert process.wait(PATIENCE_S) == 130
+            try:
+                till = Till(process, tmp_path / "drawer")
+                assert "cannot be reached" in till.wait_for("waiting")["why"]
+                process.send_signal(signal.SIGINT)
+                assert process.wait(PATIENCE_S) == 130
+            finally:
+                process.kill()
 
 
 def test_a_token_that_is_wrong_or_for_something_else_is_told_in_the_words_of_the_server(shop: Shop) -> None:
