@@ -139,9 +139,9 @@ class CardKind(StrEnum):
 class DecisionCard(Contract):
     """A multiple-choice question about something that matters."""
 
-    VERSION: ClassVar[str] = "1.3"
-    schema_version: str = Field(default="1.3", pattern=VERSION_PATTERN)
-    """1.1: an option may be without a confidence. 1.2: `gives`. 1.3: the kind `access`."""
+    VERSION: ClassVar[str] = "1.4"
+    schema_version: str = Field(default="1.4", pattern=VERSION_PATTERN)
+    """1.1: an option may be without a confidence. 1.2: `gives`. 1.3: the kind `access`. 1.4: `employee`."""
     card_id: CardId
     """Decisions name it."""
     kind: CardKind
@@ -154,6 +154,8 @@ class DecisionCard(Contract):
     """The step that waits."""
     organisation: Name
     """Whose card this is."""
+    employee: Name | None = None
+    """Who raised it, and with that the department to which it belongs; absent on older cards."""
     question: Text
     """In one line."""
     impact: Text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agents.organisation.check_departments import department_faults
 from agents.organisation.declared import nearest
 from agents.organisation.draft import Draft, Read
 from agents.organisation.fault import Fault
@@ -27,6 +28,7 @@ def people_faults(draft: Draft, *, tree_depth: int) -> Iterator[Fault]:
     for name, rule in org.value.approvals.items():
         yield from _approval_faults(org, name, rule)
     yield from _gate_faults(draft, org.value)
+    yield from department_faults(draft, org)
 
 
 def _employee_faults(draft: Draft, org: Read[OrgFile], tree_depth: int) -> Iterator[Fault]:
@@ -121,7 +123,7 @@ def _approval_faults(org: Read[OrgFile], name: str, rule: ApprovalEntry) -> Iter
     deciders = [
         person
         for person in people
-        if {person.id, *person.groups} & set(rule.who) and {Role.APPROVER, Role.ADMIN} & set(person.roles)
+        if {person.id, *person.groups} & set(rule.who) and {Role.APPROVER, Role.ADMIN} & person.anywhere
     ]
     if len(deciders) < rule.quorum and set(rule.who) <= there:
         needed = f"{rule.quorum} {'person' if rule.quorum == 1 else 'people'}"

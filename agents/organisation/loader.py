@@ -23,11 +23,11 @@ from agents.organisation.draft import Draft
 from agents.organisation.fault import Fault, Report
 from agents.organisation.files import ArchiveFiles, Files, FolderFiles, text_of_file
 from agents.organisation.model import EmployeeNode, Organisation, Skill
-from agents.organisation.org_file import ApprovalEntry, EmployeeEntry, OrgFile
+from agents.organisation.org_file import ApprovalEntry, EmployeeEntry, OrgFile, PersonEntry
 from agents.organisation.reader import read_org_file, read_organisation, read_rule_files
 from agents.skills.reach import Reach, ShowRule
 from contracts import Name
-from governance.access import People, Person
+from governance.access import Departments, People, Person, Scope
 from governance.approvals.rule import ApprovalRule
 from governance.policies import Policy
 from runtime.blackboard.rules import KeyRule
@@ -156,7 +156,7 @@ def read_rules(folder: Path) -> tuple[Policy, ...]:
 
 
 def _people_in(files: Files, folder: Path, environ: Mapping[str, str] | None) -> People:
-    return People(_people(_org_file_in(files, folder, environ)))
+    return _people(_org_file_in(files, folder, environ))
 
 
 def _org_file_in(files: Files, folder: Path, environ: Mapping[str, str] | None) -> OrgFile:
@@ -235,7 +235,7 @@ def _organisation(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> Or
         sensors={name: read.value for name, read in draft.sensors.items()},
         rules=tuple(read.value for _, read in sorted(draft.rules.items())),
         approvals={name: _rule(name, entry, approvals) for name, entry in org.approvals.items()},
-        people=People(_people(org)),
+        people=_people(org),
         budget=org.budget.budget(),
         models=org.model.names(),
         prices={name: entry.price() for name, entry in org.model.prices.items()},
@@ -261,18 +261,28 @@ def _node(entry: EmployeeEntry) -> EmployeeNode:
     return EmployeeNode(entry.id, entry.title, entry.skills, entry.can, below, entry.isolation, own)
 
 
-def _people(org: OrgFile) -> list[Person]:
-    return [
-        Person(
-            id=entry.id,
-            name=entry.name,
-            roles=frozenset(entry.roles),
-            groups=frozenset(entry.groups),
-            login=entry.login,
-            deputy_for=frozenset(entry.deputy_for),
-        )
-        for entry in org.people
-    ]
+def _people(org: OrgFile) -> People:
+    return People((_person(entry) for entry in org.people), _departments(org.head))
+
+
+def _person(entry: PersonEntry) -> Person:
+    return Person(
+        id=entry.id,
+        name=entry.name,
+        roles=frozenset(entry.everywhere),
+        groups=frozenset(entry.groups),
+        login=entry.login,
+        deputy_for=frozenset(entry.deputy_for),
+        scopes=tuple(Scope(department, frozenset(roles)) for department, roles in entry.departments.items()),
+    )
+
+
+def _departments(head: EmployeeEntry) -> Departments:
+    owners: dict[Name, list[Name]] = {}
+    for entry in head.everybody():
+        for skill in dict.fromkeys(entry.skills):
+            owners.setdefault(skill, []).append(entry.id)
+    return Departments({below.id: entry.id for entry in head.everybody() for below in entry.manages}, owners)
 
 
 def _rule(name: str, entry: ApprovalEntry, approvals: ApprovalSettings) -> ApprovalRule:

@@ -76,14 +76,28 @@ class PersonEntry(Declared):
     """Key; `--as` takes it."""
     name: str = Field(min_length=1)
     """Name for people."""
-    roles: Annotated[tuple[Role, ...], _Several] = (Role.VIEWER,)
-    """What the person may do."""
+    roles: Annotated[tuple[Role, ...] | None, _Several] = None
+    """What the person may do everywhere; absent means look, or nothing where `departments` say more."""
+    departments: dict[Name, Annotated[tuple[Role, ...], _Several]] = Field(default={})
+    """What the person may do in a department: an employee with everybody below."""
     groups: Annotated[tuple[Name, ...], _Several] = ()
     """Groups that cards may be addressed to."""
     login: str | None = None
     """The system user that is this person, or `any`."""
     deputy_for: Annotated[tuple[Name, ...], _Several] = ()
     """People this person stands in for."""
+
+    @property
+    def everywhere(self) -> tuple[Role, ...]:
+        """Roles that hold in the whole organisation."""
+        if self.roles is not None:
+            return self.roles
+        return () if self.departments else (Role.VIEWER,)
+
+    @property
+    def anywhere(self) -> set[Role]:
+        """Every role that the person holds somewhere."""
+        return {*self.everywhere, *(role for roles in self.departments.values() for role in roles)}
 
 
 def _escalation(value: object) -> object:

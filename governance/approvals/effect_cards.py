@@ -86,6 +86,7 @@ def gate_card(
         order_id=order.order_id,
         step=request.step,
         organisation=order.organisation,
+        employee=order.employee,
         question=say(f"{text}-question"),
         impact=say(f"{text}-impact"),
         options=options,

@@ -56,6 +56,7 @@ def build_card(
         order_id=order.order_id,
         step=context.step,
         organisation=order.organisation,
+        employee=order.employee,
         question=binder.text(options.question),
         impact=binder.text(options.impact),
         options=shown,
