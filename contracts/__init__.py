@@ -49,6 +49,7 @@ from contracts.cards import (
 from contracts.events import Event
 from contracts.evidence import EvidenceItem, EvidenceKind, EvidencePackage
 from contracts.evolution import AgentRelease, Certificate, Patch, PatchState, PatchType, ReleaseStage
+from contracts.expectations import Expectation
 from contracts.ids import (
     CallId,
     CardId,
@@ -75,7 +76,6 @@ from contracts.insight import (
     DataProduct,
     Direction,
     Finding,
-    Grain,
     MetricDefinition,
     Severity,
     Signal,
@@ -93,6 +93,7 @@ from contracts.order import (
     TaskOrder,
     Workspace,
 )
+from contracts.periods import Grain
 from contracts.plan import (
     ALL_SKILLS,
     Alternative,
@@ -167,6 +168,7 @@ __all__ = [
     "EvidencePackage",
     "ExecutionId",
     "ExecutionRequest",
+    "Expectation",
     "Extension",
     "Finding",
     "FindingId",

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 from pydantic import AwareDatetime, Field, model_validator
 
 from contracts.base import VERSION_PATTERN, CapabilityName, Contract, Json, Name, Sha256, StepId, Text
+from contracts.expectations import Expectation
 from contracts.ids import CardId, DecisionId, ExecutionId, NotificationId, OrderId, QuestionId
 from contracts.plan import Effect
 from contracts.request import ApprovalMode
@@ -100,9 +101,9 @@ class Action(Contract):
 class Option(Contract):
     """One choice on a card."""
 
-    VERSION: ClassVar[str] = "1.1"
-    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
-    """1.1: `confidence` may be absent."""
+    VERSION: ClassVar[str] = "1.2"
+    schema_version: str = Field(default="1.2", pattern=VERSION_PATTERN)
+    """1.1: `confidence` may be absent. 1.2: `expects`."""
     id: StepId
     """What a decision names."""
     title: Text
@@ -117,6 +118,8 @@ class Option(Contract):
     """Whether it can be taken back."""
     confidence: Confidence | None = None
     """How sure the expected benefit is; absent where no statistics tell."""
+    expects: Expectation | None = None
+    """What it promises of a metric; absent where nothing is promised that could be read."""
     actions: tuple[Action, ...] = ()
     """What is carried out; empty for doing nothing."""
     undo: tuple[Action, ...] = ()
@@ -139,9 +142,10 @@ class CardKind(StrEnum):
 class DecisionCard(Contract):
     """A multiple-choice question about something that matters."""
 
-    VERSION: ClassVar[str] = "1.4"
-    schema_version: str = Field(default="1.4", pattern=VERSION_PATTERN)
-    """1.1: an option may be without a confidence. 1.2: `gives`. 1.3: the kind `access`. 1.4: `employee`."""
+    VERSION: ClassVar[str] = "1.5"
+    schema_version: str = Field(default="1.5", pattern=VERSION_PATTERN)
+    """1.1: an option may be without a confidence. 1.2: `gives`. 1.3: the kind `access`. 1.4: `employee`. 1.5: what an
+    option expects."""
     card_id: CardId
     """Decisions name it."""
     kind: CardKind

@@ -10,16 +10,8 @@ from contracts.base import Contract, Json, Name, Sha256, StepId, Text
 from contracts.cards import Confidence
 from contracts.ids import ExecutionId, FindingId, OrderId, ProductId, SignalId
 from contracts.order import Artifact
+from contracts.periods import Grain
 from contracts.plan import ValueType
-
-
-class Grain(StrEnum):
-    """The period a metric's value stands for."""
-
-    HOUR = "hour"
-    DAY = "day"
-    WEEK = "week"
-    MONTH = "month"
 
 
 class Direction(StrEnum):

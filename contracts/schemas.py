@@ -23,6 +23,7 @@ from contracts.cards import Action, Answer, Decision, DecisionCard, Notification
 from contracts.events import Event
 from contracts.evidence import EvidencePackage
 from contracts.evolution import AgentRelease, Certificate, Patch
+from contracts.expectations import Expectation
 from contracts.insight import DataProduct, Finding, MetricDefinition, Signal
 from contracts.order import Extension, StatusReport, TaskOrder
 from contracts.plan import PlanDefinition
@@ -32,7 +33,7 @@ from contracts.slots import SlotAllocation
 
 ALL: tuple[type[Contract], ...] = (
     ExecutionRequest, PlanDefinition, TaskOrder, StatusReport, EvidencePackage, SlotAllocation,
-    Question, Answer, Notification, DecisionCard, Decision, Action, Patch, AgentRelease, Certificate,
+    Question, Answer, Notification, DecisionCard, Decision, Action, Expectation, Patch, AgentRelease, Certificate,
     Signal, Finding, DataProduct, MetricDefinition, Event, Problem, Money, Usage, Budget, Extension,
     BridgeNode, BridgeEntry, BridgeBeat, BridgeOrders, BridgeAsk, BridgeNext, BridgeIntent, BridgeVerdict,
     BridgeReceipt, BridgeTaken, BridgeWord, BridgeLeave,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import cache
@@ -18,6 +18,7 @@ from ulid import ULID
 
 from contracts import BridgeReceipt, Contract, Id
 from contracts.cards import Decision, DecisionCard, Option
+from contracts.expectations import Expectation
 from contracts.plan import Alternative, PlanDefinition, Step
 from contracts.request import ExecutionRequest
 
@@ -65,6 +66,8 @@ def instances(contract: type[Contract]) -> st.SearchStrategy[Any]:
     if contract is DecisionCard:
         options = st.lists(instances(Option), min_size=2, max_size=3, unique_by=lambda option: option.id)
         return st.tuples(given, options).map(lambda parts: DecisionCard(**{**parts[0], "options": parts[1]}))
+    if contract is Expectation:
+        return st.tuples(given, st.tuples(*[st.floats(-1e6, 1e6)] * 3).map(sorted), MOMENTS).map(_expectation)
     if contract is PlanDefinition:
         steps = st.lists(_steps(), min_size=1, max_size=3, unique_by=lambda step: step.id)
         return st.tuples(given, steps).map(_plan)
@@ -73,6 +76,12 @@ def instances(contract: type[Contract]) -> st.SearchStrategy[Any]:
     if contract is BridgeReceipt:
         return given.map(lambda fields: BridgeReceipt(**{"output": {}, "message": "It failed.", **_said(fields)}))
     return given.map(lambda fields: contract(**fields))
+
+
+def _expectation(parts: tuple[dict[str, Any], list[float], datetime]) -> Expectation:
+    fields, (low, change, high), starts = parts
+    moments = {"starts_at": starts, "ends_at": starts + timedelta(days=1)}
+    return Expectation(**{**fields, "low": low, "change": change, "high": high, **moments})
 
 
 def _said(fields: dict[str, Any]) -> dict[str, Any]:
