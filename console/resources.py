@@ -43,6 +43,8 @@ class Resources:
         self._bus: Bus | None = None
         self._tally: Tally | None = None
         self._opening = asyncio.Lock()
+        self._opening_store = asyncio.Lock()
+        self._wiring = asyncio.Lock()
         self._organisations: Organisations | None = None
         self._asked: PeopleAsked | None = None
         self._people: dict[Path, tuple[object, People]] = {}
@@ -50,10 +52,11 @@ class Resources:
 
     async def store(self) -> SqlStore:
         """Return the store; opened and, where it is embedded, migrated with the first call."""
-        if self._store is None:
-            self._store = await open_store(self.settings.ledger, home=self.settings.home, clock=self.clock)
-            pass_over_the_start()  # SQLAlchemy has come with it
-        return self._store
+        async with self._opening_store:
+            if self._store is None:
+                self._store = await open_store(self.settings.ledger, home=self.settings.home, clock=self.clock)
+                pass_over_the_start()  # SQLAlchemy has come with it
+            return self._store
 
     async def tally(self) -> Tally:
         """Return the counts of how often models had to be corrected."""
@@ -72,12 +75,13 @@ class Resources:
 
     async def organisations(self) -> Organisations:
         """Return what loads and wires organisations."""
-        if self._organisations is None:
-            require_address(self.settings.bus)  # whoever works on executions tells others of it, now or later
-            self._organisations = Organisations(
-                await self.store(), self.settings, self.clock, hosts=await self._hosts()
-            )
-        return self._organisations
+        async with self._wiring:
+            if self._organisations is None:
+                require_address(self.settings.bus)  # whoever works on executions tells others of it, now or later
+                self._organisations = Organisations(
+                    await self.store(), self.settings, self.clock, hosts=await self._hosts()
+                )
+            return self._organisations
 
     async def ready(self) -> None:
         """Start what work needs, so that what stands in the way is told before anything is accepted."""

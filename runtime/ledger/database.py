@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,13 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from runtime.addresses import require_quoted
 from runtime.errors import SettingsError
-from runtime.ledger.faults import PACKET_BYTES, TOO_LONG_NUMBER, translate
+from runtime.ledger.faults import PACKET_BYTES, TOO_LONG_NUMBER, is_locked, translate
 from runtime.ledger.parameters import connecting, require_known
 from runtime.ledger.read_only import in_file, is_read_only, to_open
 from runtime.settings.groups import LedgerSettings
 
 FILE_NAME = "silicon.db"
+_AGAIN_S = 0.02
 _DRIVERS = {"mysql": "mysql+pymysql", "mariadb": "mysql+pymysql", "postgresql": "postgresql+psycopg"}
 
 
@@ -45,6 +47,7 @@ class Database:
     def __init__(self, url: URL, settings: LedgerSettings) -> None:
         self.url = url
         self.flavour = _flavour(url, settings)
+        self._busy_s = settings.busy_timeout_s
         self.on_break: list[Callable[[], None]] = []
         """Called, from any thread, when a connection is made or fails: whatever was remembered of what the database
         holds may not hold of the one that stands there now."""
@@ -92,11 +95,27 @@ class Database:
     def _on_connect(self, connection: DBAPIConnection, _record: object) -> None:
         cursor = connection.cursor()
         for statement in self.flavour.on_connect:
-            cursor.execute(statement)
+            self._set_up(cursor, statement)
         if self.url.get_backend_name() in ("mysql", "mariadb"):
             self._require_packet(cursor)
         cursor.close()
         self._break()
+
+    def _set_up(self, cursor: Any, statement: str) -> None:
+        """Carry a statement out; on SQLite as long as others hold the file, at most as long as its own wait.
+
+        SQLite refuses to change the journal at once while somebody else is about to write, without that wait: two that
+        open a new ledger at the same moment.
+        """
+        until = time.monotonic() + self._busy_s
+        while True:
+            try:
+                cursor.execute(statement)
+                return
+            except self.driver_error as error:
+                if not is_locked(error) or time.monotonic() > until:
+                    raise
+                time.sleep(_AGAIN_S)
 
     def _require_packet(self, cursor: Any) -> None:
         cursor.execute("SELECT @@max_allowed_packet")

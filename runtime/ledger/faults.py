@@ -57,6 +57,12 @@ _POSTGRESQL: Mapping[str, str] = {
 }  # fmt: skip
 
 
+def is_locked(error: BaseException) -> bool:
+    """Whether SQLite refused because another connection holds the file."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    return name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
 def translate(error: BaseException, address: str, *, read_only: bool = False) -> Exception:
     """Return the error of a driver as LedgerUnavailable, LedgerFull or SchemaMismatch with what to do about it."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error

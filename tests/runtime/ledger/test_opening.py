@@ -7,6 +7,7 @@ import os
 import secrets
 import sqlite3
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -46,6 +47,19 @@ async def test_a_home_that_is_not_there_is_made(tmp_path: Path) -> None:
     await store.close()
 
     assert [file.name for file in (tmp_path / "a" / "b").glob("*.db")] == ["silicon.db"]
+
+
+async def test_a_ledger_that_another_process_is_just_making_is_waited_for(tmp_path: Path) -> None:
+    """SQLite refuses to change the journal at once while another is about to write, whatever its wait is set to."""
+    with closing(sqlite3.connect(tmp_path / "silicon.db", isolation_level=None, check_same_thread=False)) as other:
+        other.execute("CREATE TABLE made (x)")
+        other.execute("BEGIN IMMEDIATE")
+        threading.Timer(0.3, other.execute, ["COMMIT"]).start()
+
+        store = await opened(tmp_path, LedgerSettings(busy_timeout_s=60))
+
+    assert await store.ledger.append(fact())
+    await store.close()
 
 
 async def test_a_locked_ledger_says_so_and_works_again_afterwards(tmp_path: Path) -> None:
