@@ -41,20 +41,24 @@ from contracts.cards import (
     Confidence,
     Decision,
     DecisionCard,
+    Edit,
     Notification,
     Option,
     Outcome,
     Question,
 )  # fmt: skip
+from contracts.delegations import Delegation
 from contracts.events import Event
 from contracts.evidence import EvidenceItem, EvidenceKind, EvidencePackage
 from contracts.evolution import AgentRelease, Certificate, Patch, PatchState, PatchType, ReleaseStage
 from contracts.expectations import Expectation
+from contracts.hours import WorkingHours
 from contracts.ids import (
     CallId,
     CardId,
     CertificateId,
     DecisionId,
+    DelegationId,
     EventId,
     EvidenceId,
     ExecutionId,
@@ -156,8 +160,11 @@ __all__ = [
     "Decision",
     "DecisionCard",
     "DecisionId",
+    "Delegation",
+    "DelegationId",
     "Direction",
     "DispatchMode",
+    "Edit",
     "Effect",
     "ErrorCategory",
     "Event",
@@ -226,6 +233,7 @@ __all__ = [
     "Usage",
     "ValueType",
     "VerdictKind",
+    "WorkingHours",
     "Workspace",
     "asked_id",
 ]

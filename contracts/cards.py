@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, Field, model_validator
 
 from contracts.base import VERSION_PATTERN, CapabilityName, Contract, Json, Name, Sha256, StepId, Text
 from contracts.expectations import Expectation
+from contracts.hours import WorkingHours
 from contracts.ids import CardId, DecisionId, ExecutionId, NotificationId, OrderId, QuestionId
 from contracts.plan import Effect
 from contracts.request import ApprovalMode
@@ -137,15 +138,17 @@ class CardKind(StrEnum):
     """Nobody knows whether an effect happened."""
     ACCESS = "access"
     """Who was called does not let us do it; somebody may grant it, or do it by hand."""
+    PROPOSAL = "proposal"
+    """How the organisation itself works is to change: a looser mode, a new skill. `proposes` says what exactly."""
 
 
 class DecisionCard(Contract):
     """A multiple-choice question about something that matters."""
 
-    VERSION: ClassVar[str] = "1.5"
-    schema_version: str = Field(default="1.5", pattern=VERSION_PATTERN)
+    VERSION: ClassVar[str] = "1.6"
+    schema_version: str = Field(default="1.6", pattern=VERSION_PATTERN)
     """1.1: an option may be without a confidence. 1.2: `gives`. 1.3: the kind `access`. 1.4: `employee`. 1.5: what an
-    option expects."""
+    option expects. 1.6: the kind `proposal`, why a mode holds, what a card is about, how its time is counted."""
     card_id: CardId
     """Decisions name it."""
     kind: CardKind
@@ -177,6 +180,12 @@ class DecisionCard(Contract):
     """The approval rule of the organisation that it falls under."""
     mode: ApprovalMode = ApprovalMode.STRICT
     """How it is decided."""
+    mode_why: str = ""
+    """Which row of the table of modes says so: `policy`, `irreversible`, `low_confidence`, …; empty on old cards."""
+    about: str = Field(default="", max_length=200)
+    """What it is about; a newer card about the same, with the same capabilities, takes the place of an open one."""
+    proposes: dict[str, Json] = {}
+    """Of a proposal: what changes once it is approved."""
     who: tuple[Name, ...] = Field(min_length=1)
     """People or groups that may decide."""
     quorum: int = Field(default=1, ge=1)
@@ -187,6 +196,12 @@ class DecisionCard(Contract):
     """UTC."""
     deadline: AwareDatetime
     """UTC; a card not decided by then is expired, which is not a no."""
+    remind_at: AwareDatetime | None = None
+    """UTC; who may decide is reminded then, once. Absent: nobody is."""
+    within_s: float | None = Field(default=None, gt=0)
+    """Seconds that were given to decide; whoever it is passed on to gets as many. Absent: those to the deadline."""
+    hours: WorkingHours | None = None
+    """The hours in which these seconds are counted; absent means day and night."""
     escalate_to: tuple[Name, ...] = ()
     """Who gets it after the deadline; empty means nobody."""
 
@@ -205,14 +220,37 @@ class Outcome(StrEnum):
     DENIED = "denied"
     EXPIRED = "expired"
     WITHDRAWN = "withdrawn"
+    SUPERSEDED = "superseded"
+    """A newer card about the same took its place."""
+
+
+class Edit(Contract):
+    """What one person changed in an option before it was decided; both forms stay on record."""
+
+    card_id: CardId
+    """The card."""
+    option: StepId
+    """The option."""
+    before: tuple[Action, ...]
+    """Its actions as they were."""
+    after: tuple[Action, ...]
+    """Its actions as they are to be carried out, should the option be approved."""
+    reason: str = Field(default="", max_length=4_000)
+    """In the person's words."""
+    by: Name
+    """Who; cannot decide the card any more."""
+    at: AwareDatetime
+    """When, UTC."""
+    via: str
+    """From where."""
 
 
 class Decision(Contract):
     """What one person decided about one card."""
 
-    VERSION: ClassVar[str] = "1.1"
-    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
-    """1.1: `output`."""
+    VERSION: ClassVar[str] = "1.2"
+    schema_version: str = Field(default="1.2", pattern=VERSION_PATTERN)
+    """1.1: `output`. 1.2: `on_behalf_of`, `card_version`."""
     decision_id: DecisionId
     """Its name in the audit."""
     card_id: CardId
@@ -229,6 +267,10 @@ class Decision(Contract):
     """What an effect gave that happened, as this person tells it; absent where they did not say."""
     by: Name
     """Who."""
+    on_behalf_of: Name | None = None
+    """Who delegated their cards to that person, where only that gives the right; both have one voice."""
+    card_version: int | None = Field(default=None, ge=1)
+    """How many events the card had when it was decided; absent on old decisions."""
     at: AwareDatetime
     """When, UTC."""
     via: str
@@ -239,3 +281,8 @@ class Decision(Contract):
         if self.approve != (self.option is not None):
             raise ValueError("A yes names exactly one option; a no names none.")
         return self
+
+    @property
+    def voice(self) -> str:
+        """Whose voice it is, where voices are counted."""
+        return self.on_behalf_of or self.by

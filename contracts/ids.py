@@ -108,6 +108,12 @@ class DecisionId(Id):
     KIND = "decision"
 
 
+class DelegationId(Id):
+    """One delegation of cards from a person to another."""
+
+    KIND = "delegation"
+
+
 class QuestionId(Id):
     """One question to a person."""
 

@@ -19,7 +19,8 @@ from contracts.bridges import (
     BridgeVerdict,
     BridgeWord,
 )
-from contracts.cards import Action, Answer, Decision, DecisionCard, Notification, Question
+from contracts.cards import Action, Answer, Decision, DecisionCard, Edit, Notification, Question
+from contracts.delegations import Delegation
 from contracts.events import Event
 from contracts.evidence import EvidencePackage
 from contracts.evolution import AgentRelease, Certificate, Patch
@@ -33,7 +34,8 @@ from contracts.slots import SlotAllocation
 
 ALL: tuple[type[Contract], ...] = (
     ExecutionRequest, PlanDefinition, TaskOrder, StatusReport, EvidencePackage, SlotAllocation,
-    Question, Answer, Notification, DecisionCard, Decision, Action, Expectation, Patch, AgentRelease, Certificate,
+    Question, Answer, Notification, DecisionCard, Decision, Edit, Delegation, Action,
+    Expectation, Patch, AgentRelease, Certificate,
     Signal, Finding, DataProduct, MetricDefinition, Event, Problem, Money, Usage, Budget, Extension,
     BridgeNode, BridgeEntry, BridgeBeat, BridgeOrders, BridgeAsk, BridgeNext, BridgeIntent, BridgeVerdict,
     BridgeReceipt, BridgeTaken, BridgeWord, BridgeLeave,

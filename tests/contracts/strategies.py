@@ -16,7 +16,7 @@ from pydantic import AwareDatetime, JsonValue
 from pydantic.fields import FieldInfo
 from ulid import ULID
 
-from contracts import BridgeReceipt, Contract, Id
+from contracts import BridgeReceipt, Contract, Delegation, Id, WorkingHours
 from contracts.cards import Decision, DecisionCard, Option
 from contracts.expectations import Expectation
 from contracts.plan import Alternative, PlanDefinition, Step
@@ -59,7 +59,11 @@ def instances(contract: type[Contract]) -> st.SearchStrategy[Any]:
         return _steps()
     if contract is Alternative:
         return _ways()
+    if contract is WorkingHours:
+        return st.just(WorkingHours(time_zone="Europe/Berlin", days=(1, 2), starts="08:00", ends="16:30"))
     given = _fields(contract)
+    if contract is Delegation:
+        return given.map(lambda fields: Delegation(**{**fields, **_BETWEEN_TWO, "ended_at": None}))
     if contract is Decision:
         chosen = st.one_of(st.just({"approve": False}), STEP_IDS.map(lambda id_: {"approve": True, "option": id_}))
         return st.tuples(given, chosen).map(lambda parts: Decision(**{**parts[0], "option": None, **parts[1]}))
@@ -82,6 +86,12 @@ def _expectation(parts: tuple[dict[str, Any], list[float], datetime]) -> Expecta
     fields, (low, change, high), starts = parts
     moments = {"starts_at": starts, "ends_at": starts + timedelta(days=1)}
     return Expectation(**{**fields, "low": low, "change": change, "high": high, **moments})
+
+
+_BETWEEN_TWO = {
+    "giver": "ann", "taker": "bob",
+    "starts_at": datetime(2026, 1, 1, tzinfo=UTC), "ends_at": datetime(2026, 2, 1, tzinfo=UTC),
+}  # fmt: skip
 
 
 def _said(fields: dict[str, Any]) -> dict[str, Any]:
