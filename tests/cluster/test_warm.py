@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -66,11 +67,20 @@ def waiting_in(folder: Path) -> list[int]:
     return found
 
 
+async def the_one_waiting_in(folder: Path) -> int:
+    """Return the one process whose home is a folder below; one that is just being started has no environment yet."""
+    for _ in range(2_000):
+        if len(found := waiting_in(folder)) == 1:
+            return found[0]
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"{found} wait")
+
+
 async def test_the_next_order_gets_the_interpreter_that_waits_and_no_script_gets_it_twice(
     plane: ControlPlane, warm: WarmSlots, tmp_path: Path
 ) -> None:
     await warm.refresh()
-    (waiting,) = waiting_in(tmp_path)
+    waiting = await the_one_waiting_in(tmp_path)
     sandbox = await warm.take(await held(plane))
     assert sandbox is not None
 
@@ -95,12 +105,12 @@ async def test_an_interpreter_that_was_killed_is_given_to_nobody_and_another_tak
     plane: ControlPlane, warm: WarmSlots, tmp_path: Path
 ) -> None:
     await warm.refresh()
-    (killed,) = waiting_in(tmp_path)
+    killed = await the_one_waiting_in(tmp_path)
     os.kill(killed, signal.SIGKILL)
     (sandbox,) = (ready.sandbox for ready in warm._ready.values())
     await sandbox._waiting.begun.process.wait()  # type: ignore[union-attr]
     await warm.refresh()
-    (other,) = waiting_in(tmp_path)
+    other = await the_one_waiting_in(tmp_path)
 
     assert other != killed
     assert (await plane.nodes())[0].warm == {0}

@@ -69,8 +69,9 @@ async def test_a_stopped_resident_takes_its_children_along(slot: ProcessSandbox)
     assert await shell.stop() == ended
 
 
-async def test_a_closed_slot_ends_its_residents(tmp_path: Path) -> None:
-    driver = DRIVERS[0].values[0](SMALL)  # type: ignore[operator]
+@pytest.mark.parametrize("make", DRIVERS)
+async def test_a_closed_slot_ends_its_residents(make: MakeDriver, tmp_path: Path) -> None:
+    driver = make(SMALL)
     sandbox = await driver.open(tmp_path / "slots" / "one")
     shell = await sandbox.start(["sh", "-c", f"echo started; exec sleep {NAP}"])
     await shell.stdout.readline()
