@@ -19,6 +19,7 @@ from console.ports_executions import Watch
 from console.prompting import Prompts
 from console.resources import Resources
 from console.serving import Serving
+from console.system_user import system_user
 from console.views import ExecutionOutcome, ExecutionRow, MetricReading, SensorRow, SensorsOutcome
 from console.views_system import AuditResult, DatabaseStatus, Examined
 from console.watching import Watching
@@ -30,7 +31,7 @@ from runtime.settings.load import Settings
 @asynccontextmanager
 async def open_application(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Application]:
     """Give the application; leaving the context closes what it opened."""
-    resources = Resources(settings, clock)
+    resources = Resources(settings, clock, onlooker=system_user())
     try:
         yield SiliconApplication(resources)
     finally:

@@ -9,6 +9,7 @@ from pathlib import Path
 from console.asking import may_operate
 from console.imported import closing_of
 from console.resources import Resources
+from console.seeing import Seeing
 from console.system_user import system_user
 from contracts import ExecutionId
 from governance.asked import still_asks
@@ -74,6 +75,7 @@ class Archiving:
 
     async def export_execution(self, execution_id: ExecutionId, path: Path) -> Exported:
         """Write one execution, as it stands now, into a new file."""
+        await Seeing(self._resources, self._resources.onlooker).require(execution_id)
         store = await self._resources.store()
         return await keeping.export_execution(store, execution_id, path, self._resources.clock.now())
 
@@ -93,7 +95,7 @@ class Archiving:
             people = await self._resources.people_of(view)
         except OrganisationFaulty:
             people = await self._resources.people_at_the_start(view)
-        return may_operate(people.acting(by, system_user())).id
+        return may_operate(people, people.acting(by, system_user()), view.request.skill).id
 
     async def _require_ledger(self) -> None:
         """Make no database by backing up one that is not there."""

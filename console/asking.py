@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 from pydantic import ValidationError
@@ -15,8 +15,8 @@ from console.system_user import system_user
 from console.typed import refused
 from console.views import RunOptions
 from contracts import ApprovalMode, ExecutionRequest, GovernanceTerms, Json, Name, PlanDefinition
-from governance.access import Person, Principal
-from governance.access.people import Role
+from governance.access import People, Person, Principal
+from governance.access.people import OPERATING, Role
 from memory.buckets import year_fault
 from runtime.errors import InvalidArguments, PermissionRefused
 
@@ -66,14 +66,32 @@ def request_for(
 
 
 def acting(organisation: Organisation, by: str | None) -> Person:
-    """Return who asks; raise PermissionRefused for somebody who may only look."""
-    return may_operate(organisation.people.acting(by, system_user()))
+    """Return who asks; raise PermissionRefused for somebody who may only look, wherever in the organisation."""
+    person = organisation.people.acting(by, system_user())
+    return _operates(person, person.any_roles)
 
 
-def may_operate(person: Person) -> Person:
-    """Return the person, who may start and stop executions; raise PermissionRefused otherwise."""
-    if person.roles.isdisjoint({Role.OPERATOR, Role.ADMIN}):
-        does = "decide" if Role.APPROVER in person.roles else "look"
+def may_operate(people: People, person: Person, skill: Name | None) -> Person:
+    """Return the person, who may start and stop executions of the skill; raise PermissionRefused otherwise.
+
+    Without a skill an execution concerns the whole organisation.
+    """
+    _operates(person, person.any_roles)
+    place = people.departments.place_of(skill)
+    if people.roles_at(person, place).isdisjoint(OPERATING):
+        where = f"in the department of {place}" if place is not None else "for the whole organisation"
+        raise PermissionRefused(
+            f"{person.name} may start and stop work in other departments only; this takes the role operator or admin "
+            f"{where}. `as` (--as) says who acts.",
+            person=person.id,
+            department=place,
+        )
+    return person
+
+
+def _operates(person: Person, roles: Collection[Role]) -> Person:
+    if OPERATING.isdisjoint(roles):
+        does = "decide" if Role.APPROVER in roles else "look"
         raise PermissionRefused(
             f"{person.name} may {does} but not start or stop work. That takes the role operator or admin; "
             "`as` (--as) says who acts.",

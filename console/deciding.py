@@ -101,8 +101,10 @@ class Deciding:
         """Write the answer and return the execution that waits for it; see the port."""
         desk = await self._resources.questions()
         question = await desk.get(question_id)
-        people = await self._people(question.execution_id)
-        await desk.answer(question_id, value, person=people.acting(by, system_user()), people=people)
+        view = await (await self._resources.executor()).view(question.execution_id)
+        people = await self._resources.people_of(view)
+        place = people.departments.place_of(view.request.skill)
+        await desk.answer(question_id, value, person=people.acting(by, system_user()), people=people, place=place)
         return question.execution_id
 
     async def execution_of(self, named: Id) -> ExecutionId:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from cluster.evidence import OrderEvidence, Shown, bytes_of, examine
 from console.resources import Resources
+from console.seeing import Seeing
 from contracts import ExecutionId, OrderId
 
 _PAGE = 1_000
@@ -15,13 +16,16 @@ class Evidence:
     """The port `Evidence`."""
 
     _resources: Resources
+    _seeing: Seeing
 
     async def evidence(self, order_id: OrderId) -> OrderEvidence:
         """Re-hash all evidence of an order."""
+        await self._require_seen(order_id)
         return await examine(await self._resources.store(), order_id)
 
     async def evidence_item(self, order_id: OrderId, number: int) -> Shown:
         """Return the bytes of one item."""
+        await self._require_seen(order_id)
         return await bytes_of(await self._resources.store(), order_id, number)
 
     async def orders_of(self, execution_id: ExecutionId | None) -> Sequence[OrderId]:
@@ -36,3 +40,11 @@ class Evidence:
             begun = (event.subject for event in page if event.type == "order.accepted")
             found.update(dict.fromkeys(map(OrderId, begun)))
         return list(found)
+
+    async def _require_seen(self, order_id: OrderId) -> None:
+        """Return when the system user may see the order's execution, or the order has none."""
+        if self._resources.onlooker is None:
+            return
+        for event in await (await self._resources.store()).ledger.read_newest(order_id):
+            if event.execution_id is not None:
+                await self._seeing.require(ExecutionId(event.execution_id))

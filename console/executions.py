@@ -12,12 +12,14 @@ from console.deciding import Deciding
 from console.events import events_in
 from console.folders import told_faults
 from console.listing import Listing
-from console.ports_executions import AnyId, Executions, Watch
+from console.ports_executions import AnyId, Executions, SeesMessage, Watch
 from console.queued import queued_orders
 from console.resources import Resources
 from console.running import Running
+from console.seeing import Seeing
 from console.signs import models_asked, streamed_from_now
 from console.specs import all_builtin_specs
+from console.system_user import system_user
 from console.views import (
     CardStanding,
     CheckResult,
@@ -32,6 +34,7 @@ from console.views_cluster import HostsRow, QueuedOrder
 from contracts import CardId, Event, ExecutionId, Id, Json, Notification, Question, QuestionId
 from governance.notifications import notifications
 from runtime.clock import Clock
+from runtime.errors import NotFound
 from runtime.ledger.port import Fragment
 from runtime.settings.load import Settings
 
@@ -39,7 +42,7 @@ from runtime.settings.load import Settings
 @asynccontextmanager
 async def open_executions(settings: Settings, clock: Clock | None = None) -> AsyncIterator[Executions]:
     """Give the executions; leaving the context closes what was opened."""
-    resources = Resources(settings, clock)
+    resources = Resources(settings, clock, onlooker=system_user())
     try:
         yield SiliconExecutions(resources)
     finally:
@@ -54,6 +57,7 @@ class SiliconExecutions:
         self._running = Running(resources)
         self._listing = Listing(resources)
         self._deciding = Deciding(resources)
+        self._seeing = Seeing(resources, resources.onlooker)
 
     async def check(self, folder: Path) -> CheckResult:
         """Read the folder and return all its faults; runs nothing."""
@@ -116,11 +120,12 @@ class SiliconExecutions:
     async def executions(self, *, organisation: str | None, limit: int) -> Sequence[ExecutionRow]:
         """Return executions, newest first."""
         await self._deciding.judge_deadlines()
-        return await self._listing.executions(organisation=organisation, limit=limit)
+        return await self._listing.executions(organisation=organisation, limit=limit, sees=self._seeing.sees)
 
     async def show(self, execution_id: ExecutionId) -> ExecutionTree:
         """Return the tree of orders with every step."""
         await self._deciding.judge_deadlines()
+        await self._seeing.require(execution_id)
         return await self._running.show(execution_id)
 
     async def queued_orders(self, *executions: ExecutionId) -> Sequence[QueuedOrder]:
@@ -142,7 +147,8 @@ class SiliconExecutions:
 
     def events(self, execution_id: ExecutionId | None, *, after: int, follow: bool) -> AsyncGenerator[Event, None]:
         """Give events of one execution or of all."""
-        return events_in(self._resources, execution_id, after=after, follow=follow)
+        found = events_in(self._resources, execution_id, after=after, follow=follow)
+        return found if self._resources.onlooker is None else self._seeing.of_those(found)
 
     async def horizon(self) -> int:
         """Return the greatest position at or below which events may have been pruned."""
@@ -171,12 +177,16 @@ class SiliconExecutions:
     async def cards(self, *, all_: bool) -> Sequence[CardStanding]:
         """Return open cards, the nearest deadline first; with `all_` closed ones too."""
         await self._deciding.judge_deadlines()
-        return await self._deciding.cards(all_=all_)
+        standings = await self._deciding.cards(all_=all_)
+        return [each for each in standings if await self._seeing.sees_card(each.card)]
 
     async def card(self, card_id: CardId) -> CardStanding:
         """Return one card."""
         await self._deciding.judge_deadlines()
-        return await self._deciding.card(card_id)
+        standing = await self._deciding.card(card_id)
+        if not await self._seeing.sees_card(standing.card):
+            raise NotFound(f"There is no {card_id} here.", id=card_id)
+        return standing
 
     async def may_decide(self, card_id: CardId, *, by: str | None) -> None:
         """Return when this person may decide the card as it stands now."""
@@ -197,14 +207,22 @@ class SiliconExecutions:
 
     async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
         """Return open questions, oldest first."""
-        return await self._deciding.questions(organisation=organisation)
+        asked = await self._deciding.questions(organisation=organisation)
+        return [each for each in asked if await self._seeing.sees_execution(each.execution_id)]
 
     async def notifications(
-        self, *, organisation: str | None = None, person: str | None = None, limit: int = 20
+        self,
+        *,
+        organisation: str | None = None,
+        person: str | None = None,
+        limit: int = 20,
+        sees: SeesMessage | None = None,
     ) -> Sequence[Notification]:
-        """Return what people were told and need not answer, newest first."""
+        """Return what people were told and need not answer, newest first; of it what `sees` lets be seen."""
         store = await self._resources.store()
-        return await notifications(store.ledger, organisation=organisation, person=person, limit=limit)
+        return await notifications(
+            store.ledger, organisation=organisation, person=person, limit=limit, sees=sees or self._seeing.sees_message
+        )
 
     async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:
         """Write the answer and return the execution that waits for it."""

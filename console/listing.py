@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from console.errors import pruned
 from console.queued import rows_with_queued
@@ -22,6 +22,10 @@ _STATES = {
 }
 
 
+Sees = Callable[[ExecutionView], Awaitable[bool]]
+"""Whether an execution may be seen by whoever looks."""
+
+
 class Listing:
     """What a person reads about executions."""
 
@@ -30,16 +34,22 @@ class Listing:
         self._tellings = Tellings()
 
     async def executions(
-        self, *, organisation: str | None, limit: int, before: ExecutionId | None = None
+        self,
+        *,
+        organisation: str | None,
+        limit: int,
+        before: ExecutionId | None = None,
+        sees: Sees | None = None,
     ) -> Sequence[ExecutionRow]:
-        """Return executions, newest first; only those that are shown are read."""
+        """Return executions, newest first; only those that are shown are read, and those that are not to be seen."""
         executor, store = await self._resources.executor(), await self._resources.store()
         found: list[ExecutionView] = []
         newest = store.ledger.newest_streams
         while len(found) < limit and (
             listed := await newest("execution", organisation=organisation, before=before, limit=limit - len(found))
         ):
-            found += await executor.views([ExecutionId(each) for each in listed])  # fewer where some were pruned since
+            views = await executor.views([ExecutionId(each) for each in listed])  # fewer where some were pruned since
+            found += [view for view in views if sees is None or await sees(view)]
             before = ExecutionId(listed[-1])
         held = {lease.name for lease in await store.leases.live("execution/")}
         rows = [_row(view, held=str(view.execution_id) in held) for view in found]

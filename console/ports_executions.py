@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
@@ -24,6 +24,9 @@ from runtime.ledger.port import Fragment
 from runtime.settings.load import Settings
 
 AnyId = TypeVar("AnyId", bound=Id)
+
+SeesMessage: TypeAlias = Callable[[Notification], Awaitable[bool]]
+"""Whether whoever looks may see what people were told."""
 
 Watch: TypeAlias = Callable[[Event], None]
 """Called on the event loop with each committed event of an execution, in order of position, none twice.
@@ -218,9 +221,14 @@ class Executions(Protocol):
         ...
 
     async def notifications(
-        self, *, organisation: str | None = None, person: str | None = None, limit: int = 20
+        self,
+        *,
+        organisation: str | None = None,
+        person: str | None = None,
+        limit: int = 20,
+        sees: SeesMessage | None = None,
     ) -> Sequence[Notification]:
-        """Return what people were told and need not answer, newest first."""
+        """Return what people were told and need not answer, newest first; of it what `sees` lets be seen."""
         ...
 
     async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:

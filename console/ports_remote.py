@@ -8,7 +8,7 @@ from typing import Protocol
 
 from console.views import ExecutionOutcome, ExecutionRow
 from contracts import Event, ExecutionId, Name, TokenId
-from governance.access import Principal, Token
+from governance.access import Principal, Sight, Token
 
 
 class Remote(Protocol):
@@ -69,6 +69,14 @@ class Remote(Protocol):
 
     async def principal(self, token_id: TokenId) -> Principal | None:
         """Return whom a token speaks for now, as `authenticate`, for a request that goes on for long."""
+        ...
+
+    def sight(self, principal: Principal) -> Sight:
+        """Return what a principal may see now in its organisation; an administrator sees everything.
+
+        Raises:
+            NotFound, OrganisationFaulty: nobody can say now, so nothing may be seen.
+        """
         ...
 
     async def create_token(self, name: str, *, folder: Path | None, person: Name | None) -> tuple[Token, str]:

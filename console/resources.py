@@ -35,8 +35,10 @@ class Resources:
     residence = "console.hosting:open_residence"
     """Import path of what opens a bridge on a node of Ray."""
 
-    def __init__(self, settings: Settings, clock: Clock | None = None) -> None:
+    def __init__(self, settings: Settings, clock: Clock | None = None, *, onlooker: str | None = None) -> None:
         self.settings = settings
+        self.onlooker = onlooker
+        """The system user for whom it is looked; None where every request says who asks."""
         self.bridges: RayBridges | None = None
         self.clock: Clock = clock or SystemClock()
         self._store: SqlStore | None = None

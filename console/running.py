@@ -62,6 +62,7 @@ class Running:
         person = acting(organisation, options.by)
         plan = await plan_for(options, organisation, self._resources.settings, organisations.skill_choice)
         request = request_for(organisation, options, person, plan)
+        may_operate(organisation.people, person, request.skill)
         return await self._record(request, organisation, home, pinned, here=here)
 
     async def carry_out(
@@ -220,7 +221,8 @@ class Running:
         return view.state not in (ExecutionState.REQUESTED, ExecutionState.RUNNING)
 
     async def _operating(self, view: ExecutionView, by: str | None) -> Person:
-        return may_operate((await self._people(view)).acting(by, system_user()))
+        people = await self._people(view)
+        return may_operate(people, people.acting(by, system_user()), view.request.skill)
 
     async def _people(self, view: ExecutionView) -> People:
         """Return who may cancel: the people of now, or of the start where org.yaml cannot be read."""

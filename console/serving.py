@@ -9,9 +9,10 @@ from pathlib import Path
 from agents.organisation import read_name
 from console.folders import folder_of
 from console.resources import Resources
+from console.seeing import Seeing
 from console.system_user import system_user
 from contracts import Event, ExecutionId, Name, TokenId
-from governance.access import BridgeRights, Principal, Token, Tokens
+from governance.access import BridgeRights, Principal, Sight, Token, Tokens
 from runtime.errors import InvalidArguments, NotFound, PermissionRefused
 
 _FIRST = "first token"
@@ -51,6 +52,10 @@ class Serving:
     async def principal(self, token_id: TokenId) -> Principal | None:
         """Return whom a token speaks for now; see the port."""
         return self._still_here(await (await self._tokens()).principal(token_id))
+
+    def sight(self, principal: Principal) -> Sight:
+        """Return what a principal may see now; see the port."""
+        return Seeing(self._resources, None).of(principal)
 
     async def create_token(self, name: str, *, folder: Path | None, person: Name | None) -> tuple[Token, str]:
         """Return a new token and its text; see the port."""

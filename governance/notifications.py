@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from difflib import get_close_matches
 
 from contracts import Effect, Event, Json, Notification, NotificationId, Parameter, Tier, ValueType
@@ -89,10 +89,16 @@ def recipients(people: People) -> list[str]:
     return [*(person.id for person in people), *sorted(groups)]
 
 
+Sees = Callable[[Notification], Awaitable[bool]]
+
+
 async def notifications(
-    ledger: Ledger, *, organisation: str | None, person: str | None, limit: int
+    ledger: Ledger, *, organisation: str | None, person: str | None, limit: int, sees: Sees | None = None
 ) -> list[Notification]:
-    """Return messages, newest first: those of one organisation, or to one person, where that is asked for."""
+    """Return messages, newest first: those of one organisation, or to one person, where that is asked for.
+
+    `sees` tells which of them may be seen by whoever looks; absent means all.
+    """
     found: list[Notification] = []
     before = None
     while len(found) < limit:
@@ -102,7 +108,9 @@ async def notifications(
         for stream in listed:
             events = await ledger.read(stream)
             message = read_notification(events[0]) if events else None  # it may have been pruned since
-            if message is not None and (person is None or person in message.to):
+            if message is None or (person is not None and person not in message.to):
+                continue
+            if sees is None or await sees(message):
                 found.append(message)
         before = listed[-1]
     return found[:limit]

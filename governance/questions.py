@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from contracts import Answer, Event, Question, QuestionId
+from contracts import Answer, Event, Name, Question, QuestionId
 from governance.access import People, Person, Role
 from governance.errors import CardClosed, NotAllowedToDecide
 from runtime.canonical import clean
@@ -38,8 +38,10 @@ class QuestionDesk:
         """Return one question; raise NotFound when there is none."""
         return _question(question_id, await self._ledger.read(question_id))
 
-    async def answer(self, question_id: QuestionId, value: str, *, person: Person, people: People) -> Answer:
-        """Record the answer; the first one counts.
+    async def answer(
+        self, question_id: QuestionId, value: str, *, person: Person, people: People, place: Name | None = None
+    ) -> Answer:
+        """Record the answer; the first one counts. `place` is the employee whose department the question belongs to.
 
         Raises:
             NotFound: there is no such question.
@@ -49,7 +51,7 @@ class QuestionDesk:
         """
         events = await self._ledger.read(question_id)
         question = _question(question_id, events)
-        self._check(question, events, value, person, people)
+        self._check(question, events, value, person, people, place)
         answer = Answer(question_id=question_id, value=clean(value), by=person.id, at=self._clock.now())
         answered = NewEvent("question.answered", {"answer": answer.to_json()})
         try:
@@ -87,11 +89,22 @@ class QuestionDesk:
             trace_id=first.trace_id,
         )
 
-    def _check(self, question: Question, events: Sequence[Event], value: str, person: Person, people: People) -> None:
+    def _check(  # noqa: PLR0917  (one question, one answer)
+        self,
+        question: Question,
+        events: Sequence[Event],
+        value: str,
+        person: Person,
+        people: People,
+        place: Name | None,
+    ) -> None:
         if len(events) > 1 or _is_late(question, self._clock.now()):
             raise _closed(question, events)
         asked = question.who
-        if asked is None and person.roles <= {Role.VIEWER}:
+        held = people.roles_at(person, place)
+        if not held:
+            raise NotAllowedToDecide(f"{person.name} has no role in the department that asks.", who=asked)
+        if asked is None and held <= {Role.VIEWER}:
             raise NotAllowedToDecide(f"{person.name} may look but not act, and is not asked by name here.", who=None)
         if asked is not None and person.id not in {member.id for member in people.members(asked)}:
             raise NotAllowedToDecide(f"{person.name} is not asked here; this question is for {asked}.", who=asked)

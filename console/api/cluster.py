@@ -7,11 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as InPath
 
-from console.api.desk import Asking, AtDesk, query_of
+from console.api.desk import Asking, AtDesk, Desk, query_of
 from console.api.shown_cluster import Node, NodeList, OrderList, Place, Slot, SlotList
-from console.views_cluster import NodeState
-from contracts import NodeId
+from console.views_cluster import NodeState, OrderRow, SlotRow
+from contracts import ExecutionId, NodeId
 from contracts.ids import ULID_PATTERN
+from governance.access import Principal
 
 routes = APIRouter(prefix="/cluster", tags=["cluster"])
 
@@ -40,6 +41,15 @@ OfNode = Annotated[NodeId, Depends(_node_id)]
 Limit = Annotated[int, Query(ge=1, le=1_000, description="How many orders at most.")]
 
 
+async def _sees(desk: Desk, asking: Principal, row: SlotRow | OrderRow) -> bool:
+    """Whether whose order it is may be seen: by its organisation and, for those who see departments only, by those."""
+    if not asking.may_see(row.organisation or ""):
+        return False
+    if row.execution_id is None or desk.application.sight(asking).whole:
+        return True
+    return await desk.may_see(ExecutionId(row.execution_id), asking)
+
+
 @routes.get("/nodes", dependencies=[query_of()])
 async def nodes(desk: AtDesk, asking: Asking) -> NodeList:
     """List the nodes: what they offer, how full they are, when they last gave a sign of life."""
@@ -50,14 +60,15 @@ async def nodes(desk: AtDesk, asking: Asking) -> NodeList:
 async def slots(desk: AtDesk, asking: Asking) -> SlotList:
     """List every slot of every node that lives; orders of organisations that may not be seen are left out."""
     rows = await desk.application.slots()
-    return SlotList(slots=tuple(Slot.of(row, seen=asking.may_see(row.organisation or "")) for row in rows))
+    return SlotList(slots=tuple([Slot.of(row, seen=await _sees(desk, asking, row)) for row in rows]))
 
 
 @routes.get("/orders", dependencies=[query_of("limit")])
 async def orders(desk: AtDesk, asking: Asking, limit: Limit = 100) -> OrderList:
     """List the orders in slots, then those that wait, as they stand in line."""
     rows = await desk.application.cluster_orders(organisation=asking.organisation, limit=limit)
-    return OrderList(waiting=await desk.application.waiting_orders(), orders=tuple(map(Place.of, rows)))
+    seen = [row for row in rows if await _sees(desk, asking, row)]
+    return OrderList(waiting=await desk.application.waiting_orders(), orders=tuple(map(Place.of, seen)))
 
 
 @routes.post("/nodes/{node}/cordon")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, cast
@@ -23,6 +23,10 @@ from governance.access import Principal
 from runtime.errors import InvalidArguments, NotFound
 from runtime.settings.load import Settings
 
+_PAGES = 10
+"""Pages of executions that one request looks at for those that may be seen."""
+_KEPT = 10_000
+
 
 @dataclass(frozen=True, slots=True)
 class Desk:
@@ -35,6 +39,7 @@ class Desk:
     feed: Feed
     reading_much: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Passed one by one by requests that read a whole execution, so that they leave room for the work itself."""
+    _skills: dict[ExecutionId, tuple[Name, Name | None]] = field(default_factory=dict)
 
     async def seen(self, execution_id: ExecutionId, principal: Principal) -> ExecutionRow:
         """Return an execution that the principal may see; for others it is not there, and never was."""
@@ -44,9 +49,48 @@ class Desk:
             if principal.may_see(str(gone.facts["organisation"])):
                 raise
         else:
-            if principal.may_see(row.organisation):
+            if principal.may_see(row.organisation) and self.application.sight(principal).sees_skill(row.skill):
                 return row
         raise NotFound(f"There is no {execution_id} here.", execution_id=execution_id)
+
+    async def page(
+        self, organisation: Name | None, principal: Principal, *, before: ExecutionId | None, limit: int
+    ) -> tuple[Sequence[ExecutionRow], ExecutionId | None]:
+        """Return the next executions that the principal may see, newest first, and the last one that was looked at.
+
+        The second is None once there are no more. Whoever sees a department only gets fewer than asked for, at times
+        none, where many of others lie between: a request looks at so many and no more.
+        """
+        sight, shown = self.application.sight(principal), list[ExecutionRow]()
+        for _ in range(_PAGES):
+            rows = await self.application.page(organisation=organisation, before=before, limit=limit + 1)
+            shown += [row for row in rows[:limit] if sight.sees_skill(row.skill)]
+            if len(rows) <= limit:
+                return shown[:limit], None if len(shown) <= limit else shown[limit - 1].execution_id
+            before = rows[limit - 1].execution_id
+            if len(shown) >= limit:
+                last = shown[limit - 1].execution_id
+                return shown[:limit], last
+        return shown, before
+
+    async def skill_of(self, execution_id: ExecutionId) -> tuple[Name, Name | None] | None:
+        """Return whose an execution is, and its skill, which never change; None for one that is gone."""
+        if execution_id not in self._skills:
+            try:
+                row = await self.application.row(execution_id)
+            except NotFound:
+                return None
+            while len(self._skills) >= _KEPT:
+                self._skills.pop(next(iter(self._skills)))
+            self._skills[execution_id] = row.organisation, row.skill
+        return self._skills[execution_id]
+
+    async def may_see(self, execution_id: ExecutionId, principal: Principal) -> bool:
+        """Whether the principal may see an execution, which is there."""
+        known = await self.skill_of(execution_id)
+        if known is None:
+            return False
+        return principal.may_see(known[0]) and self.application.sight(principal).sees_skill(known[1])
 
     async def home_of(self, organisation: Name | None, principal: Principal) -> Path:
         """Return the folder of the organisation that a request means.

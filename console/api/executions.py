@@ -65,12 +65,8 @@ async def list_executions(desk: AtDesk, asking: Asking, paging: Annotated[Paging
     if organisation is not None and not asking.may_see(organisation):
         return ExecutionList(executions=())
     before = ExecutionId(f"{ExecutionId.KIND}/{paging.cursor}") if paging.cursor else None
-    rows = await desk.application.page(organisation=organisation, before=before, limit=paging.limit + 1)
-    shown = rows[: paging.limit]
-    more = len(rows) > paging.limit
-    return ExecutionList(
-        executions=tuple(map(ExecutionSummary.of, shown)), next=shown[-1].execution_id.ulid if more else None
-    )
+    shown, last = await desk.page(organisation, asking, before=before, limit=paging.limit)
+    return ExecutionList(executions=tuple(map(ExecutionSummary.of, shown)), next=None if last is None else last.ulid)
 
 
 @routes.get("/{execution}", dependencies=[query_of()])

@@ -28,7 +28,8 @@ Ulid = Annotated[
 async def list_questions(desk: AtDesk, asking: Asking) -> QuestionList:
     """List the questions that wait for an answer, oldest first."""
     found = await desk.application.questions(organisation=asking.organisation)
-    return QuestionList(questions=tuple(found))
+    seen = [each for each in found if await desk.may_see(each.execution_id, asking)]
+    return QuestionList(questions=tuple(seen))
 
 
 @routes.post("/{question}/answer")

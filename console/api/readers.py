@@ -71,8 +71,17 @@ class Reader(ABC):
     async def _wait(self) -> None:
         await self._desk.feed.wait(self._seen, self._desk.settings.server.keep_alive_s)
 
-    def _shown(self, frames: Sequence[Frame]) -> Sequence[bytes]:
-        return chunks([frame for frame in frames if self._fits(frame.type) and self._may_see(frame)])
+    async def _shown(self, frames: Sequence[Frame]) -> Sequence[bytes]:
+        fitting = [frame for frame in frames if self._fits(frame.type) and self._may_see(frame)]
+        if not self._principal.is_admin and not self._desk.application.sight(self._principal).whole:
+            fitting = [frame for frame in fitting if await self._in_sight(frame)]
+        return chunks(fitting)
+
+    async def _in_sight(self, frame: Frame) -> bool:
+        """Whether whoever sees departments only may see an event: those of no execution concern the organisation."""
+        if frame.execution_id is None:
+            return False
+        return await self._desk.may_see(ExecutionId(frame.execution_id), self._principal)
 
     def _may_see(self, frame: Frame) -> bool:
         if self._principal.is_admin:
@@ -98,18 +107,16 @@ class ReaderOfAll(Reader):
         self._seen = batch.through
         if not batch.frames:
             await self._wait()
-        return self._shown(batch.frames)
+        return await self._shown(batch.frames)
 
     async def _gap(self) -> Sequence[bytes]:
         """Say that something is missing, and how everything stands instead."""
         horizon = await self._desk.application.horizon()
         gap = control("gap", {"after": self._seen, "through": horizon, "reason": "pruned"})
         self._seen = await self._desk.application.head()  # what comes after it may be in the snapshot already
-        rows = await self._desk.application.page(
-            organisation=self._principal.organisation, before=None, limit=SNAPSHOT + 1
-        )
-        shown: list[Json] = [ExecutionSummary.of(row).model_dump(mode="json", by_alias=True) for row in rows[:SNAPSHOT]]
-        snapshot: Json = {"position": self._seen, "executions": shown, "more": len(rows) > SNAPSHOT}
+        rows, last = await self._desk.page(self._principal.organisation, self._principal, before=None, limit=SNAPSHOT)
+        shown: list[Json] = [ExecutionSummary.of(row).model_dump(mode="json", by_alias=True) for row in rows]
+        snapshot: Json = {"position": self._seen, "executions": shown, "more": last is not None}
         return [gap, control("snapshot", snapshot, position=self._seen)]
 
 
@@ -129,7 +136,7 @@ class ReaderOfExecution(Reader):
         self._seen = batch.through
         if own:
             self._may_be_over |= any(each.type in _LAST and each.stream == self._execution_id for each in own)
-            return self._shown(own)
+            return await self._shown(own)
         if (self._may_be_over or self._due) and (end := await self._end()):  # it may have been pruned by now
             self._over = True
             return end

@@ -311,7 +311,7 @@ class FakeApplication:
         return [a_question()]
 
     async def notifications(
-        self, *, organisation: str | None = None, person: str | None = None, limit: int = 20
+        self, *, organisation: str | None = None, person: str | None = None, limit: int = 20, sees: object = None
     ) -> Sequence[Notification]:
         self.asked.append(("notifications", person))
         return [a_notification()] if person in (None, "morgan") else []

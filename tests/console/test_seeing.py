@@ -1,0 +1,54 @@
+"""What the command line shows to a system user whose entry holds roles in departments only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from console.application import SiliconApplication
+from console.resources import Resources
+from console.views import RunOptions
+from contracts import ExecutionId
+from runtime.errors import NotFound
+from runtime.settings.load import Settings
+from tests.console.api.conftest import make_organisation
+from tests.console.api.test_scopes import ORG
+from tests.stores import lay_empty_ledger
+
+pytestmark = pytest.mark.anyio
+
+
+async def waiting(home: Path, folder: Path) -> ExecutionId:
+    """Leave an execution behind that waits for an answer."""
+    lay_empty_ledger(home)
+    resources = Resources(Settings(home=home))
+    application = SiliconApplication(resources)
+    try:
+        options = RunOptions(goal="Choose a day", by="planner")
+        return (await application.run(folder, options, watch=lambda event: None)).execution_id
+    finally:
+        await resources.close()
+
+
+@pytest.mark.parametrize(("login", "seen"), [("day-viewer", True), ("night-lead", False), ("nobody", True)])
+async def test_a_system_user_sees_the_departments_of_their_entry_and_without_one_everything(
+    tmp_path: Path, login: str, seen: bool
+) -> None:
+    folder = make_organisation(tmp_path / "desk")
+    written = ORG.replace(", login: any", "").replace(f"id: {login}, ", f"id: {login}, login: vera, ")
+    (folder / "org.yaml").write_text(written)
+    execution_id = await waiting(tmp_path / "home", folder)
+    resources = Resources(Settings(home=tmp_path / "home"), onlooker="vera")
+    looking = SiliconApplication(resources)
+    try:
+        assert bool(await looking.executions(organisation=None, limit=5)) is seen
+        assert bool(await looking.questions()) is seen
+        assert bool([each async for each in looking.events(None, after=0, follow=False)]) is seen
+        if seen:
+            await looking.show(execution_id)
+        else:
+            with pytest.raises(NotFound):
+                await looking.show(execution_id)
+    finally:
+        await resources.close()
