@@ -300,11 +300,11 @@ class ExecutionTree:
 
 @dataclass(frozen=True, slots=True)
 class MetricReading:
-    """One value of one metric; missing, zero and not yet known are three different things."""
+    """One value of one metric; missing, zero and not yet arrived are three different things."""
 
     bucket: str
     state: str
-    """`value`, `missing` or `not_yet_known`."""
+    """`value`, `missing` or `not_yet_arrived`."""
     value: float | None
     n: int | None
     """How many rows it rests on."""

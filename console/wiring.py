@@ -26,6 +26,7 @@ from cluster import Bridge, ControlPlane, Engines, Gateway, driver_for, open_con
 from console.browser import SlotBrowser, slot_browser
 from console.choosing import SkillChoices
 from console.folders import folder_of
+from console.scripts import SandboxedScripts
 from console.texts import say_in
 from contracts import Answer, ExecutionId, Json, QuestionId
 from governance.approvals import ApprovalGate, ApprovalGateway
@@ -98,7 +99,12 @@ class Wired:
     @cached_property
     def metrics(self) -> MetricRegistry:
         """Its metrics, read through its connections."""
-        return MetricRegistry(self.organisation.metrics.values(), self._query, time_zone=self.organisation.time_zone)
+        return MetricRegistry(
+            self.organisation.metrics.values(),
+            self._query,
+            time_zone=self.organisation.time_zone,
+            run=SandboxedScripts(self.settings).run,
+        )
 
     @cached_property
     def sensors(self) -> Sensors:

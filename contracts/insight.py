@@ -10,51 +10,6 @@ from contracts.base import Contract, Json, Name, Sha256, StepId, Text
 from contracts.cards import Confidence
 from contracts.ids import ExecutionId, FindingId, OrderId, ProductId, SignalId
 from contracts.order import Artifact
-from contracts.periods import Grain
-from contracts.plan import ValueType
-
-
-class Direction(StrEnum):
-    """Which way is good."""
-
-    UP = "up"
-    DOWN = "down"
-    NEUTRAL = "neutral"
-
-
-class MetricDefinition(Contract):
-    """One definition of one metric, the only one in the organisation."""
-
-    name: Name
-    """Its key."""
-    title: Text
-    """Its name for people."""
-    description: Text = ""
-    """What it measures, and what it does not."""
-    source: Name
-    """The connection it is read from."""
-    over: str = Field(min_length=1)
-    """Table or view the rows come from."""
-    time: str = Field(min_length=1)
-    """SQL expression for a row's time, local time of the organisation."""
-    value: str = Field(min_length=1)
-    """SQL aggregate that gives the value; null means missing, which is not zero."""
-    n: str = "count(*)"
-    """SQL aggregate that gives how many rows the value rests on."""
-    where: str = "true"
-    """SQL condition for the rows that count."""
-    unit: str
-    """`share`, `minutes`, `flights`, …"""
-    grains: tuple[Grain, ...] = Field(min_length=1)
-    """Periods it can be read for."""
-    dimensions: dict[Name, str] = {}
-    """Dimension → SQL expression."""
-    good: Direction = Direction.NEUTRAL
-    """Which way is good."""
-    owner: Name
-    """The employee that answers for the definition."""
-    value_type: ValueType = ValueType.NUMBER
-    """Type of a value."""
 
 
 class Severity(StrEnum):

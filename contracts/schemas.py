@@ -25,7 +25,8 @@ from contracts.events import Event
 from contracts.evidence import EvidencePackage
 from contracts.evolution import AgentRelease, Certificate, Patch
 from contracts.expectations import Expectation
-from contracts.insight import DataProduct, Finding, MetricDefinition, Signal
+from contracts.insight import DataProduct, Finding, Signal
+from contracts.metrics import MetricDefinition
 from contracts.order import Extension, StatusReport, TaskOrder
 from contracts.plan import PlanDefinition
 from contracts.problems import Problem

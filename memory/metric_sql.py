@@ -24,6 +24,12 @@ class Query:
     sql: str
     parameters: dict[str, Json]
 
+    @classmethod
+    def together(cls, queries: Sequence[Query]) -> Query:
+        """Return several as one, to be known by; it cannot be asked."""
+        parameters: dict[str, Json] = {str(place): query.parameters for place, query in enumerate(queries)}
+        return cls(";\n".join(query.sql for query in queries), parameters)
+
 
 def reading(
     metric: MetricDefinition,
@@ -36,7 +42,8 @@ def reading(
 ) -> Query:
     """Return the query for all buckets that start in [start, end): columns `bucket`, `d0`, `d1`, …, `value`, `n`.
 
-    `start` and `end` are local wall-clock moments. `where` keeps one slice, `by` splits into slices.
+    A metric by Python has, in the place of `value`, a list `a0`, `a1`, … for each argument, in order of time. `start`
+    and `end` are local wall-clock moments. `where` keeps one slice, `by` splits into slices.
 
     Raises:
         InvalidArguments: a dimension is not declared, or the definition's table is no name.
@@ -49,7 +56,7 @@ def reading(
     columns = [
         f"date_trunc('{grain.value}', CAST(({metric.time}) AS TIMESTAMP)) AS bucket",
         *dimensions,
-        f"({metric.value}) AS value",
+        *_values(metric),
         f"({metric.n}) AS n",
     ]
     conditions = [
@@ -65,6 +72,15 @@ def reading(
     )
     values: dict[str, Json] = {f"w{index}": value for index, value in enumerate(where.values())}
     return Query(sql, {"start": start.isoformat(sep=" "), "end": end.isoformat(sep=" "), **values})
+
+
+def _values(metric: MetricDefinition) -> list[str]:
+    if metric.python is None:
+        return [f"({metric.value}) AS value"]
+    return [
+        f"list(({sql}) ORDER BY ({metric.time}), ({sql})) AS a{index}"
+        for index, sql in enumerate(metric.takes.values())
+    ]
 
 
 def _dimension(metric: MetricDefinition, name: str) -> str:

@@ -3,70 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from difflib import get_close_matches
-from enum import StrEnum
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo
 
-from contracts import Grain, Json, MetricDefinition, Sha256
+from contracts import Formula, Grain, Json, MetricDefinition, Name, Sha256
 from memory import buckets
+from memory.buckets import bucket_start
+from memory.metric_derived import ratio_of, window_of
+from memory.metric_python import RunScript
+from memory.metric_rows import Row, found_in
 from memory.metric_sql import Query, reading
-from runtime.canonical import clean, sha256
+from memory.metric_values import MetricValue, Moment, Reading, Slice, ValueState
+from memory.metric_version import formula_version, version_of
 from runtime.errors import CapabilityFailed, InvalidArguments, NotFound
+
+__all__ = ["MetricRegistry", "MetricValue", "Reading", "RunQuery", "Slice", "ValueState"]
 
 RunQuery: TypeAlias = Callable[[str, str, dict[str, Json], datetime], Awaitable[Sequence[Mapping[str, Any]]]]
 """Connection, SQL with `$name` parameters, their values, and the moment as of which data may be seen → rows."""
 
-Slice: TypeAlias = tuple[tuple[str, Json], ...]
-"""Dimension and value of one slice, in the order asked for; empty for the whole."""
-
-
-class ValueState(StrEnum):
-    """Missing, zero and not yet known are three different things; a zero is a value."""
-
-    VALUE = "value"
-    MISSING = "missing"
-    """The bucket has begun and has no rows, or the aggregate is null (nothing to divide by)."""
-    NOT_YET_KNOWN = "not_yet_known"
-    """The bucket begins after the moment of the reading."""
-
 
 @dataclass(frozen=True, slots=True)
-class MetricValue:
-    """A metric in one bucket and one slice."""
+class _Asked:
+    """What one reading is asked for."""
 
-    bucket: str
-    """Local time of the organisation: `2013-02-08` or `2013-02-08T17:00`."""
+    grain: Grain
     start: datetime
-    """Start of the bucket, local wall-clock time."""
-    value: float | None
-    """Absent unless the state is `value`."""
-    n: int
-    """How many rows it rests on; 0 where there are none."""
-    state: ValueState
-    complete: bool
-    """Whether the bucket had ended at the moment of the reading; a running one may still change."""
-    dimensions: Mapping[str, Json] = field(default_factory=dict)
+    end: datetime
+    where: Mapping[str, Json]
+    by: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Values with the query that gave them."""
-
-    values: list[MetricValue]
-    query: Query
-    version: Sha256
-    """Hash of the definition."""
+async def _no_python(script: str, name: str, inputs: Mapping[str, Json]) -> Json:
+    raise CapabilityFailed(f"{name} cannot run here: nothing that runs Python was given to the metrics.", script=name)
 
 
 class MetricRegistry:
-    """Every metric of one organisation, by name."""
+    """Every metric of one organisation, by name.
 
-    def __init__(self, definitions: Iterable[MetricDefinition], query: RunQuery, *, time_zone: str = "UTC") -> None:
+    Args:
+        query: asks the connections.
+        run: runs the Python functions of metrics, in a sandbox; without it such metrics cannot be read.
+        time_zone: in which buckets are cut.
+    """
+
+    def __init__(
+        self,
+        definitions: Iterable[MetricDefinition],
+        query: RunQuery,
+        *,
+        time_zone: str = "UTC",
+        run: RunScript = _no_python,
+    ) -> None:
         self._definitions = {metric.name: metric for metric in definitions}
         self._query = query
+        self._run = run
         self._zone = ZoneInfo(time_zone)
 
     @property
@@ -88,8 +82,19 @@ class MetricRegistry:
             raise NotFound(f"There is no metric {name}. {hint}", name=name) from None
 
     def version(self, name: str) -> Sha256:
-        """Return the hash of the definition: another formula is another version."""
-        return sha256(self.get(name).to_json())
+        """Return the hash of the definition and of those it is made of: another definition is another version."""
+        return version_of(self.get(name), self.get)
+
+    def formula_version(self, name: str) -> Sha256:
+        """Return the hash of what its values follow from: words about it can change without changing them."""
+        return formula_version(self.get(name), self.get)
+
+    def freshness(self, name: str) -> timedelta:
+        """Return how long after the end of a bucket its data may be under way: its own, else that of its parts."""
+        metric = self.get(name)
+        if metric.freshness_s is not None:
+            return timedelta(seconds=metric.freshness_s)
+        return max((self.freshness(part) for part in metric.parts), default=timedelta(0))
 
     async def value(
         self,
@@ -126,13 +131,6 @@ class MetricRegistry:
         start, end = buckets.back(now, of, max(1, last) - 1), buckets.next_start(now, of)
         return (await self.read(name, of, at=at, start=start, end=end, where=where, by=by)).values
 
-    def _begun(self, at: datetime, grain: Grain) -> datetime:
-        """Return the start of the bucket in which a moment lies."""
-        fault = buckets.year_fault(at)
-        if fault is not None:
-            raise InvalidArguments(f"Nothing can be read as of {at.isoformat()}: {fault}.", at=at.isoformat())
-        return buckets.bucket_start(buckets.to_local(at, self._zone), grain)
-
     async def read(
         self,
         name: str,
@@ -153,39 +151,48 @@ class MetricRegistry:
             InvalidArguments: the metric does not have that grain or dimension.
         """
         metric, of = self.get(name), self._grain(name, grain)
-        query = reading(metric, of, start=start, end=end, where=where or {}, by=by)
-        rows = await self._query(metric.source, query.sql, query.parameters, at)
-        found: dict[tuple[datetime, Slice], tuple[float | None, int]] = {}
-        slices: dict[Slice, None] = {} if by else {(): None}
-        for row in rows:
-            slice_: Slice = tuple((dimension, clean(row[f"d{index}"])) for index, dimension in enumerate(by))
-            slices[slice_] = None
-            found[_moment(row["bucket"], metric), slice_] = (_number(row["value"], metric), _count(row["n"]))
-        now = buckets.to_local(at, self._zone)
-        values = [
-            self._value(begin, of, slice_, found.get((begin, slice_), (None, 0)), now)
-            for begin in buckets.buckets(start, end, of, self._zone)
-            for slice_ in slices
-        ]
+        moment = Moment(at, self._zone, self.freshness(name))
+        asked = _Asked(of, start, end, where or {}, tuple(by))
+        derived = metric.formula in (Formula.RATIO, Formula.WINDOW)
+        values, query = await (self._derived if derived else self._read)(metric, moment, asked)
         return Reading(values, query, self.version(name))
 
-    def _value(
-        self, start: datetime, grain: Grain, slice_: Slice, read: tuple[float | None, int], now: datetime
-    ) -> MetricValue:
-        value, n = read
-        if start > now:
-            state, value, n = ValueState.NOT_YET_KNOWN, None, 0
-        else:
-            state = ValueState.MISSING if value is None else ValueState.VALUE
-        return MetricValue(
-            bucket=buckets.to_text(start, grain),
-            start=start,
-            value=value,
-            n=n,
-            state=state,
-            complete=buckets.next_start(start, grain) <= now,
-            dimensions=dict(slice_),
-        )
+    async def _read(self, metric: MetricDefinition, moment: Moment, asked: _Asked) -> tuple[list[MetricValue], Query]:
+        query = reading(metric, asked.grain, start=asked.start, end=asked.end, where=asked.where, by=asked.by)
+        rows = await self._query(str(metric.source), query.sql, query.parameters, moment.at)
+        found = await found_in(metric, [Row.of(row, metric, asked.by) for row in rows], self._run)
+        slices: dict[Slice, None] = dict.fromkeys(slice_ for _, slice_ in found) if asked.by else {(): None}
+        values = [
+            moment.value_of(begin, asked.grain, slice_, *found.get((begin, slice_), (None, 0)))
+            for begin in buckets.buckets(asked.start, asked.end, asked.grain, self._zone)
+            for slice_ in slices
+        ]
+        return values, query
+
+    async def _derived(
+        self, metric: MetricDefinition, moment: Moment, asked: _Asked
+    ) -> tuple[list[MetricValue], Query]:
+        where = {_part_dimension(metric, name): value for name, value in asked.where.items()}
+        by = [_part_dimension(metric, name) for name in asked.by]
+        first = asked.start
+        if metric.window is not None:
+            first = buckets.back(bucket_start(asked.start, asked.grain), asked.grain, metric.window.last - 1)
+        reads = [
+            await self.read(part, asked.grain, at=moment.at, start=first, end=asked.end, where=where, by=by)
+            for part in metric.parts
+        ]
+        parts = [[_renamed(value, asked.by) for value in read.values] for read in reads]
+        query = Query.together([read.query for read in reads])
+        if metric.window is not None:
+            return window_of(metric.window, parts[0], asked.grain, moment, first=asked.start), query
+        return ratio_of(parts[0], parts[1], asked.grain, moment), query
+
+    def _begun(self, at: datetime, grain: Grain) -> datetime:
+        """Return the start of the bucket in which a moment lies."""
+        fault = buckets.year_fault(at)
+        if fault is not None:
+            raise InvalidArguments(f"Nothing can be read as of {at.isoformat()}: {fault}.", at=at.isoformat())
+        return buckets.bucket_start(buckets.to_local(at, self._zone), grain)
 
     def _grain(self, name: str, grain: Grain | str) -> Grain:
         metric = self.get(name)
@@ -195,28 +202,17 @@ class MetricRegistry:
         raise InvalidArguments(f"The metric {name} cannot be read by {grain}; it has: {offered}.", grain=str(grain))
 
 
-def _moment(value: object, metric: MetricDefinition) -> datetime:
-    if isinstance(value, str):
-        value = datetime.fromisoformat(value)
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day)
-    if not isinstance(value, datetime):
-        raise CapabilityFailed(
-            f"The metric {metric.name} has a row whose time is {value!r}; `time` must give a moment."
-        )
-    return value.replace(tzinfo=None)
-
-
-def _number(value: object, metric: MetricDefinition) -> float | None:
-    """Return the value as a number; null, NaN and infinities are missing."""
-    if value is None:
-        return None
+def _part_dimension(metric: MetricDefinition, name: str) -> Name:
     try:
-        number = clean(float(value))  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise CapabilityFailed(f"The metric {metric.name} gives {value!r}, which is no number.") from None
-    return number if isinstance(number, float) else None
+        return metric.dimensions[name]
+    except KeyError:
+        offered = ", ".join(metric.dimensions) or "none"
+        raise InvalidArguments(
+            f"The metric {metric.name} has no dimension {name}; it has: {offered}.", dimension=name
+        ) from None
 
 
-def _count(value: object) -> int:
-    return int(value) if isinstance(value, int | float) else 0
+def _renamed(value: MetricValue, by: Sequence[str]) -> MetricValue:
+    """Return a part's value under the dimensions of the metric that is made of it."""
+    dimensions = dict(zip(by, value.dimensions.values(), strict=True))
+    return MetricValue(value.bucket, value.start, value.value, value.n, value.state, value.complete, dimensions)

@@ -142,7 +142,7 @@ def _in_plain_words(detail: Any, place: Path, model: Any) -> tuple[str, str]:
     return f"{shown} {in_plain_words(detail)}.", ""
 
 
-_SHORT_FORMS = {"timeout_s": "timeout", "within_s": "within"}
+_SHORT_FORMS = {"timeout_s": "timeout", "within_s": "within", "freshness_s": "freshness"}
 """Field of a contract → how it is written in files."""
 
 _MUST_BE = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,6 +14,8 @@ from agents.organisation.draft import Draft, Read
 from agents.organisation.environment import fill
 from agents.organisation.fault import Fault
 from agents.organisation.files import FileRefused, Files, fault_of
+from agents.organisation.metric_files import FOLDER as METRICS
+from agents.organisation.metric_files import read_metric
 from agents.organisation.openapi_file import read_described
 from agents.organisation.opened import read_file
 from agents.organisation.org_file import OrgFile
@@ -22,7 +24,6 @@ from agents.organisation.sensor_kinds import read_sensor
 from agents.organisation.signal_files import RuleFile
 from agents.organisation.skill_reader import read_skill
 from agents.organisation.yaml_source import YamlSource
-from contracts import MetricDefinition
 from governance.policies import Policy
 from runtime.capabilities.builtin import connection_specs
 from runtime.capabilities.connections import AnyConnection, OpenApiConnection, read_connection
@@ -137,7 +138,7 @@ def _connection_specs(draft: Draft) -> list[CapabilitySpec]:
 
 def _read_entry(draft: Draft, where: PurePosixPath) -> None:
     kind, path = where.parts[0], str(where)
-    if where.suffix == ".md":
+    if where.suffix == ".md" or (kind == METRICS and where.suffix == ".py"):
         return
     if where.suffix != ".yaml":
         draft.faults.append(Fault(path, 0, f"Files in {kind}/ end in .yaml."))
@@ -147,21 +148,12 @@ def _read_entry(draft: Draft, where: PurePosixPath) -> None:
         return
     match kind:
         case "metrics":
-            _read_metric(draft, where.stem, source)
+            read_metric(draft, where.stem, source)
         case "sensors":
             _read_sensor(draft, where.stem, source)
         case "rules":
             _read_rule(draft, where.stem, source)
     draft.faults += source.faults
-
-
-def _read_metric(draft: Draft, name: str, source: YamlSource) -> None:
-    metric = read_as(MetricDefinition, source, _named(source.value, name))
-    if metric is None:
-        return
-    if metric.name != name:
-        source.faults.append(source.fault(("name",), f"The metric of this file must be called {name}."))
-    draft.metrics[name] = Read(metric, source)
 
 
 def _read_sensor(draft: Draft, name: str, source: YamlSource) -> None:
@@ -176,7 +168,3 @@ def _read_rule(draft: Draft, name: str, source: YamlSource) -> None:
         return
     policy: Policy = entry.policy(name)
     draft.rules[name] = Read(policy, source)
-
-
-def _named(value: Any, name: str) -> Any:
-    return {"name": name, **value} if isinstance(value, dict) else value

@@ -312,10 +312,11 @@ metrics-grains = per
 metrics-dimensions = by
 metrics-good = Good
 metrics-owner = Owner
+metrics-freshness = Data may come after the period by
 metrics-period = period
 metrics-n = rows
 metrics-missing = missing
-metrics-not-yet-known = not yet known
+metrics-not-yet-arrived = not yet arrived
 
 sensors-none = This organisation has no sensors.
 sensors-name = sensor

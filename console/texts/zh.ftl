@@ -260,10 +260,11 @@ metrics-grains = 周期
 metrics-dimensions = 维度
 metrics-good = 好坏
 metrics-owner = 负责人
+metrics-freshness = 周期结束后数据最迟到达
 metrics-period = 周期
 metrics-n = 行数
 metrics-missing = 缺失
-metrics-not-yet-known = 尚未知晓
+metrics-not-yet-arrived = 尚未到达
 
 sensors-none = 这个组织没有传感器。
 sensors-name = 传感器

@@ -94,13 +94,13 @@ def test_followed_events_are_a_json_value_a_line(silicon: Silicon) -> None:
     assert [json.loads(line)["position"] for line in lines] == list(range(1, 10))
 
 
-def test_a_metric_keeps_zero_missing_and_not_yet_known_apart(silicon: Silicon) -> None:
+def test_a_metric_keeps_zero_missing_and_not_yet_arrived_apart(silicon: Silicon) -> None:
     lines = silicon("metrics", "value", "org", "cancel-rate", "--where", "origin=EWR").out.splitlines()
 
     assert [line.split("EWR")[1].split("  ")[-2:] for line in lines[1:]]
     assert lines[1].split()[-2:] == ["0", "900"]
     assert "missing" in lines[2]
-    assert "not yet known" in lines[3]
+    assert "not yet arrived" in lines[3]
     assert silicon.application.asked[1] == ("metric_values", (None, None, {"origin": "EWR"}))
 
 

@@ -16,7 +16,17 @@ from pydantic import AwareDatetime, JsonValue
 from pydantic.fields import FieldInfo
 from ulid import ULID
 
-from contracts import BridgeReceipt, Contract, Delegation, Id, WorkingHours
+from contracts import (
+    BridgeReceipt,
+    Contract,
+    Delegation,
+    Id,
+    MetricDefinition,
+    PythonFunction,
+    RatioOf,
+    WindowOf,
+    WorkingHours,
+)
 from contracts.cards import Decision, DecisionCard, Option
 from contracts.expectations import Expectation
 from contracts.plan import Alternative, PlanDefinition, Step
@@ -77,6 +87,8 @@ def instances(contract: type[Contract]) -> st.SearchStrategy[Any]:
         return st.tuples(given, steps).map(_plan)
     if contract is ExecutionRequest:
         return given.map(lambda fields: ExecutionRequest(**{**fields, "plan": None}))
+    if contract is MetricDefinition:
+        return _metrics()
     if contract is BridgeReceipt:
         return given.map(lambda fields: BridgeReceipt(**{"output": {}, "message": "It failed.", **_said(fields)}))
     return given.map(lambda fields: contract(**fields))
@@ -110,6 +122,20 @@ def _ways() -> st.SearchStrategy[Any]:
     given = _fields(Alternative, without=("skip", "otherwise"))
     last = st.one_of(st.none(), st.just(Alternative(skip=True)), given.map(lambda fields: Alternative(**fields)))
     return st.tuples(given, last).map(lambda parts: Alternative(**parts[0], otherwise=parts[1]))
+
+
+def _metrics() -> st.SearchStrategy[Any]:
+    """Return metrics of every formula."""
+    formula = ("source", "over", "time", "value", "python", "takes", "ratio", "window")
+    read = {"source": "sales", "over": "sales", "time": "day"}
+    said = st.one_of(
+        st.just({**read, "value": "sum(amount)"}),
+        st.tuples(instances(PythonFunction)).map(lambda of: {**read, "python": of[0], "takes": {"amounts": "amount"}}),
+        instances(RatioOf).map(lambda of: {"ratio": of}),
+        instances(WindowOf).map(lambda of: {"window": of}),
+    )
+    given = _fields(MetricDefinition, without=formula)
+    return st.tuples(given, said).map(lambda parts: MetricDefinition(**parts[0], **parts[1]))
 
 
 def _steps() -> st.SearchStrategy[Any]:

@@ -339,7 +339,7 @@ class FakeApplication:
         return [
             MetricReading("2013-02-07", "value", 0.0, 900, {"origin": "EWR"}),
             MetricReading("2013-02-08", "missing", None, 0, {"origin": "EWR"}),
-            MetricReading("2013-02-09", "not_yet_known", None, None, {"origin": "EWR"}),
+            MetricReading("2013-02-09", "not_yet_arrived", None, None, {"origin": "EWR"}),
         ]
 
     async def sensors(self, folder: Path) -> Sequence[SensorRow]:

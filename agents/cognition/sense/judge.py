@@ -26,7 +26,7 @@ class Standing(StrEnum):
     MISSING = "missing"
     """There is no value; a gap is no drop to zero."""
     NOT_ENOUGH_HISTORY = "not_enough_history"
-    NOT_YET_KNOWN = "not_yet_known"
+    NOT_YET_ARRIVED = "not_yet_arrived"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,8 @@ class _Slice:
         self._row = 0
 
     def judge(self, value: MetricValue) -> Judged:
-        if value.state is ValueState.NOT_YET_KNOWN:
-            return Judged(value, Standing.NOT_YET_KNOWN, self._row)
+        if value.state is ValueState.NOT_YET_ARRIVED:
+            return Judged(value, Standing.NOT_YET_ARRIVED, self._row)
         history = len(self._earlier)
         baseline = median(list(self._earlier)[-self._definition.baseline_over :]) if history else None
         facts: dict[str, Json] = {

@@ -19,7 +19,7 @@ from runtime.ledger.port import Append, NewEvent, Store
 from runtime.settings.groups import SensorSettings
 
 _TRIES = 5
-_UNKNOWN = (Standing.MISSING, Standing.NOT_YET_KNOWN)
+_UNKNOWN = (Standing.MISSING, Standing.NOT_YET_ARRIVED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from console.cli.exits import Exit
 from console.cli.options import AsJson, At, Language, Organisation, command, moment, pairs
 from console.cli.render.facts import Pair, facts, table
 from console.cli.session import Session, conduct
-from console.cli.words import in_language
+from console.cli.words import in_language, seconds
 from console.errors import UnknownName
 from console.ports import Application
 from console.views import MetricReading
@@ -68,13 +68,13 @@ def show(organisation: Organisation, metric: Metric, language: Language = None, 
                     [
                         (say("metrics-meaning"), in_language(found.description, words)),
                         (say("metrics-unit"), found.unit),
-                        (say("metrics-value"), found.value),
-                        (say("metrics-rests-on"), found.n),
-                        (say("metrics-over"), f"{found.source}: {found.over} where {found.where}"),
+                        (say("metrics-value"), _formula(found)),
+                        *_read_from(found, say),
                         (say("metrics-grains"), ", ".join(found.grains)),
                         (say("metrics-dimensions"), ", ".join(found.dimensions)),
                         (say("metrics-good"), say(f"direction-{found.good.value}")),
                         (say("metrics-owner"), found.owner),
+                        *([(say("metrics-freshness"), seconds(found.freshness_s))] if found.freshness_s else []),
                     ]
                 )
             ),
@@ -121,6 +121,23 @@ def _named(name: str, metrics: Sequence[MetricDefinition]) -> MetricDefinition:
             return metric
     there = ", ".join(metric.name for metric in metrics) or "none"
     raise UnknownName(f"There is no metric {name!r}. There are: {there}.", name=name)
+
+
+def _formula(metric: MetricDefinition) -> str:
+    if metric.ratio is not None:
+        return f"{metric.ratio.of} / {metric.ratio.to}"
+    if metric.window is not None:
+        return f"{metric.window.combine} of the last {metric.window.last} of {metric.window.of}"
+    if metric.python is not None:
+        return f"{metric.python.file}: value({', '.join(f'{name}={sql}' for name, sql in metric.takes.items())})"
+    return metric.value
+
+
+def _read_from(metric: MetricDefinition, say: Say) -> list[Pair]:
+    if metric.source is None:
+        return []
+    read = f"{metric.source}: {metric.over} where {metric.where}"
+    return [(say("metrics-rests-on"), metric.n), (say("metrics-over"), read)]
 
 
 def _values(readings: Sequence[MetricReading], say: Say) -> RenderableType:

@@ -31,7 +31,7 @@ def sensor(**fields: Any) -> SensorDefinition:
 
 
 def standings(definition: SensorDefinition, values: list[MetricValue]) -> str:
-    letters = {"not_enough_history": "h", "not_yet_known": "u", "passed_over": "-"}
+    letters = {"not_enough_history": "h", "not_yet_arrived": "u", "passed_over": "-"}
     return "".join(letters.get(j.standing.value, j.standing.value[0]) for j in judge(definition, values))
 
 
@@ -66,8 +66,8 @@ def test_a_pass_over_on_the_value_leaves_missing_ones_missing() -> None:
     assert standings(sensor(pass_over="value == 0.0"), series(0.0, None, 0.2)) == "-mf"
 
 
-def test_what_is_not_yet_known_is_not_judged() -> None:
-    assert standings(sensor(), [hour(0, 0.2), hour(1, None, 0, ValueState.NOT_YET_KNOWN)]) == "fu"
+def test_what_is_not_yet_arrived_is_not_judged() -> None:
+    assert standings(sensor(), [hour(0, 0.2), hour(1, None, 0, ValueState.NOT_YET_ARRIVED)]) == "fu"
 
 
 def test_without_enough_history_there_is_no_judgement() -> None:
