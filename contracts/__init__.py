@@ -54,6 +54,7 @@ from contracts.evolution import AgentRelease, Certificate, Patch, PatchState, Pa
 from contracts.expectations import Expectation
 from contracts.hours import WorkingHours
 from contracts.ids import (
+    AlertId,
     CallId,
     CardId,
     CertificateId,
@@ -72,6 +73,7 @@ from contracts.ids import (
     QuestionId,
     ReleaseId,
     SignalId,
+    SilenceId,
     SlotId,
     TokenId,
     asked_id,
@@ -131,6 +133,7 @@ __all__ = [
     "ALL_SKILLS",
     "Action",
     "AgentRelease",
+    "AlertId",
     "Alternative",
     "Ancestor",
     "Answer",
@@ -228,6 +231,7 @@ __all__ = [
     "Signal",
     "SignalId",
     "SignalKind",
+    "SilenceId",
     "SlotAllocation",
     "SlotId",
     "SourceLink",

@@ -162,6 +162,18 @@ class SignalId(Id):
     KIND = "signal"
 
 
+class AlertId(Id):
+    """One alert."""
+
+    KIND = "alert"
+
+
+class SilenceId(Id):
+    """One silence over alerts."""
+
+    KIND = "silence"
+
+
 class PatchId(Id):
     """One proposed change to an agent."""
 

@@ -1,5 +1,6 @@
 """Settings: groups with their defaults; `runtime.settings.load` reads them from file and environment."""
 
+from runtime.settings.alerts import AlertSettings, AttentionSettings
 from runtime.settings.context import ContextSettings
 from runtime.settings.group import Group
 from runtime.settings.groups import (
@@ -27,7 +28,9 @@ from runtime.settings.groups import (
 from runtime.settings.models import ModelSettings, SkillSettings
 
 __all__ = [
+    "AlertSettings",
     "ApprovalSettings",
+    "AttentionSettings",
     "BlackboardSettings",
     "BrowserSettings",
     "BusSettings",

@@ -16,6 +16,7 @@ from contracts import Json
 from runtime.addresses import secrets_in, shown
 from runtime.errors import SettingsError
 from runtime.plain_words import in_plain_words
+from runtime.settings.alerts import AlertSettings, AttentionSettings
 from runtime.settings.context import ContextSettings
 from runtime.settings.groups import (
     ApprovalSettings,
@@ -80,6 +81,8 @@ class Settings(BaseSettings):
     sql: SqlSettings = SqlSettings()
     approval: ApprovalSettings = ApprovalSettings()
     sensor: SensorSettings = SensorSettings()
+    alerts: AlertSettings = AlertSettings()
+    attention: AttentionSettings = AttentionSettings()
     blackboard: BlackboardSettings = BlackboardSettings()
     skills: SkillSettings = SkillSettings()
     context: ContextSettings = ContextSettings()
