@@ -18,6 +18,7 @@ from console.ports import Application
 from console.ports_executions import Watch
 from console.prompting import Prompts
 from console.resources import Resources
+from console.ruling import Ruling
 from console.serving import Serving
 from console.system_user import system_user
 from console.views import ExecutionOutcome, ExecutionRow, MetricReading, SensorRow, SensorsOutcome
@@ -38,7 +39,9 @@ async def open_application(settings: Settings, clock: Clock | None = None) -> As
         await resources.close()
 
 
-class SiliconApplication(SiliconExecutions, Serving, Archiving, Evidence, Clustering, Bridging, Letters, Prompts):
+class SiliconApplication(
+    SiliconExecutions, Serving, Archiving, Evidence, Clustering, Bridging, Letters, Prompts, Ruling
+):
     """The port `Application`. Deadlines that passed are judged before anything is read or run."""
 
     def __init__(self, resources: Resources) -> None:

@@ -16,13 +16,14 @@ from console.ports_executions import Executions, Watch
 from console.ports_letters import Letters
 from console.ports_prompts import Prompts
 from console.ports_remote import Remote
+from console.ports_rules import Rules
 from console.views import MetricReading, SensorRow, SensorsOutcome
 from console.views_system import AuditResult, DatabaseStatus, Examined  # fmt: skip
 from contracts import MetricDefinition
 from runtime.settings.load import Settings
 
 
-class Application(Executions, Remote, Archives, Evidence, Cluster, Bridges, Letters, Prompts, Protocol):
+class Application(Executions, Remote, Archives, Evidence, Cluster, Bridges, Letters, Prompts, Rules, Protocol):
     """The product as its faces use it.
 
     Opening one touches neither database nor folder: each method opens what it needs, so that `doctor` and `db` work on

@@ -12,8 +12,10 @@ from console.signs import is_held, is_overtaken, models_asked
 from console.standing import in_language
 from console.told import events_of
 from console.views import ExecutionOutcome, ExecutionTree, ModelAsked, OrderNode, StepNode, StepState
+from console.views_rules import RefusedAction, refused_action
 from contracts import Event, EvidencePackage, Json, OrderId, OrderState, Step
 from runtime.engine.fold import fold_order
+from runtime.engine.refused import POLICY_REFUSED
 from runtime.engine.states import UnitState
 from runtime.engine.view import OrderView, Unit
 from runtime.errors import BlobDamaged, NotFound
@@ -97,6 +99,7 @@ class _Tree:
             steps=tuple([await self._step(view, step) for step in view.order.plan.steps]),
             seals=tuple(self._seals.get(order_id, ())),
             revisions=tuple(self._revisions.get(order_id, ())),
+            refused=tuple(_refused(self._streams.get(order_id, ()))),
             error=view.report.error if view.report else None,
         )
 
@@ -196,6 +199,14 @@ def _revisions(streams: Mapping[str, Sequence[Event]]) -> dict[str, list[str]]:
         stream: [f"{e.data['step']}: {e.data['because']}" for e in events if e.type == "plan.revised" and e.data]
         for stream, events in streams.items()
     }
+
+
+def _refused(events: Sequence[Event]) -> list[RefusedAction]:
+    return [
+        refused_action(event.time, event.data, order_id=event.subject, execution_id=event.execution_id)
+        for event in events
+        if event.type == POLICY_REFUSED and event.data is not None
+    ]
 
 
 def _seals(streams: Mapping[str, Sequence[Event]]) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from console.notes import BranchFailure, NotOffered
 from console.views_cluster import QueuedOrder
+from console.views_rules import RefusedAction
 from contracts import (
     Confidence,
     Decision,
@@ -282,6 +283,8 @@ class OrderNode:
     """Seals of its evidence packages."""
     revisions: tuple[str, ...] = ()
     """Why its plan was changed, in order."""
+    refused: tuple[RefusedAction, ...] = ()
+    """What rules did not let happen, in order."""
     error: Problem | None = None
 
 

@@ -18,7 +18,7 @@ from agents.employee.planning.conclude import StateResult
 from agents.employee.planning.propose import ChooseSkill, ProposePlan
 from agents.employee.ports import Offer
 from agents.employee.report.capability import ReportCapability
-from agents.organisation import Organisation, read_rules
+from agents.organisation import Organisation, RulesNow
 from agents.skills import SkillTools
 from agents.skills.reading import ReadSkill
 from agents.workforce import InlineWorkforce
@@ -31,7 +31,7 @@ from console.texts import say_in
 from contracts import Answer, ExecutionId, Json, QuestionId
 from governance.approvals import ApprovalGate, ApprovalGateway
 from governance.notifications import Notify
-from governance.policies import Policy, PolicyBook, ToldPolicies
+from governance.policies import StandingPolicies, ToldPolicies
 from memory.metric_capability import MetricCapability
 from memory.metrics import MetricRegistry
 from runtime.blackboard import LedgerBlackboard, ToldBoard
@@ -50,7 +50,6 @@ from runtime.context.budget import Gauge
 from runtime.engine.engine import Engine
 from runtime.engine.ports import Delegate, SkillChoice
 from runtime.engine.questions import read_answer
-from runtime.errors import NotFound
 from runtime.executor import ExecutionRun
 from runtime.ledger.grip import StillHeld
 from runtime.ledger.port import Lease, Store
@@ -117,6 +116,11 @@ class Wired:
         return ApprovalGateway(self.store, self.clock, self.organisation.people, self.organisation.name)
 
     @cached_property
+    def policies(self) -> StandingPolicies:
+        """What must hold at every call: the rules that were pinned, and those of the folder now."""
+        return StandingPolicies(self.organisation.rules, RulesNow(self.organisation.folder))
+
+    @cached_property
     def registry(self) -> Registry:
         """Everything its employees can use."""
         return Registry(
@@ -126,9 +130,7 @@ class Wired:
                 *web_capabilities(self.connected.web),
                 *self.connected.capabilities,
                 AttributeCapability(say_in),
-                AdviseCapability(
-                    self._specs, self.organisation.approvals, self.approvals, lambda: PolicyBook(self._rules())
-                ),
+                AdviseCapability(self._specs, self.organisation.approvals, self.approvals, self.policies.book),
                 ReportCapability(say_in),
                 MetricCapability(self.metrics),
                 ReadSkill({name: skill.files for name, skill in self.organisation.skills.items() if skill.files}),
@@ -142,7 +144,7 @@ class Wired:
     @cached_property
     def router(self) -> Router:
         """The way to them; it remembers the form of each one's arguments."""
-        return Router(self.registry, timeout_s=self.settings.engine.step_timeout_s)
+        return Router(self.registry, timeout_s=self.settings.engine.step_timeout_s, check=self.policies)
 
     @cached_property
     def skill_tools(self) -> SkillTools:
@@ -186,7 +188,7 @@ class Wired:
     ) -> Engine:
         approval = ApprovalGate(
             self.approvals,
-            lambda: PolicyBook(self._rules()),
+            self.policies.book,
             self.organisation.approvals,
             say_in=say_in,
             clock=self.clock,
@@ -243,18 +245,6 @@ class Wired:
                 rules=self.organisation.blackboard,
             )
         return board
-
-    def _rules(self) -> Sequence[Policy]:
-        """Return the rules that were pinned, and those of the folder now: a rule added meanwhile counts at once.
-
-        A rule can only forbid, so that the two together are never looser than what was pinned. Rules that cannot be
-        read now stop the work before any effect (OrganisationFaulty); without the folder the pinned ones hold.
-        """
-        try:
-            now = read_rules(self.organisation.folder)
-        except NotFound:
-            now = ()
-        return (*self.organisation.rules, *(rule for rule in now if rule not in self.organisation.rules))
 
     async def _answer_to(self, question_id: QuestionId, step: str) -> Answer | None:
         return await read_answer(self.store.ledger, question_id, self.clock, step=step)

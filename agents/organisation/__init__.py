@@ -16,6 +16,7 @@ from agents.organisation.loader import (
 )
 from agents.organisation.model import EmployeeNode, Organisation, Skill
 from agents.organisation.routing import Fit, Route, route
+from agents.organisation.rules_now import RulesNow
 
 __all__ = [
     "EmployeeNode",
@@ -25,6 +26,7 @@ __all__ = [
     "Organisation",
     "Report",
     "Route",
+    "RulesNow",
     "Skill",
     "bundle",
     "check",

@@ -160,9 +160,10 @@ def _rule_faults(
     given = action_of(spec, action.by, {name: v for name, v in action.arguments.items() if name not in bound})
     request = PolicyRequest(spec.name, given.arguments, spec.effect, {"employee": action.by})
     for name, rule in draft.rules.items():
-        if not all(_is_known(reads, bound) for reads in names_in(rule.value.allow_when)):
+        condition = rule.value.allow_when
+        if condition is None or not all(_is_known(reads, bound) for reads in names_in(condition)):
             continue
-        refusal = rule.value.refusal_of(request) if _is_condition(rule.value.allow_when) else None
+        refusal = rule.value.refusal_of(request) if _is_condition(condition) else None
         if refusal is not None:
             what = f"The rule `{name}` never lets this pass: {refusal.why}; nobody would be offered the option."
             yield read.fault(path, what, "Change the arguments, or the rule.")

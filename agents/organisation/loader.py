@@ -14,6 +14,7 @@ from agents.organisation.check_reach import reach_faults
 from agents.organisation.check_redacted import redacted_faults
 from agents.organisation.check_resources import resource_faults
 from agents.organisation.check_results import result_faults
+from agents.organisation.check_rules import rule_faults
 from agents.organisation.check_signals import signal_faults
 from agents.organisation.check_skills import skill_faults
 from agents.organisation.check_slots import slot_faults
@@ -189,6 +190,7 @@ def _report(draft: Draft, tree_depth: int | None) -> Report:
     faults += result_faults(draft)
     faults += host_faults(draft)
     faults += signal_faults(draft)
+    faults += rule_faults(draft)
     faults += skill_faults(draft)
     faults += redacted_faults(draft)
     faults += reach_faults(draft)

@@ -20,8 +20,8 @@ from agents.organisation.openapi_file import read_described
 from agents.organisation.opened import read_file
 from agents.organisation.org_file import OrgFile
 from agents.organisation.packs import packs_in, put_out_in_org
+from agents.organisation.rule_files import RuleFile
 from agents.organisation.sensor_kinds import read_sensor
-from agents.organisation.signal_files import RuleFile
 from agents.organisation.skill_reader import read_skill
 from agents.organisation.yaml_source import YamlSource
 from governance.policies import Policy

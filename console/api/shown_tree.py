@@ -6,6 +6,7 @@ from pydantic import AwareDatetime, Field
 
 from console.api.model import ApiModel
 from console.views import ExecutionTree, OrderNode, StepNode, StepState
+from console.views_rules import RefusedAction
 from contracts import EvidenceItem, ExecutionId, Json, Name, OrderId, OrderState, Problem
 
 
@@ -58,6 +59,30 @@ class StepShown(ApiModel):
         return cls(**{**{name: getattr(node, name) for name in cls.model_fields}, **below})
 
 
+class RefusedShown(ApiModel):
+    """An action that a rule did not let happen."""
+
+    at: AwareDatetime
+    """When."""
+    rule: str
+    """The rule."""
+    rule_version: str
+    """Hash of all that it said."""
+    use: str
+    """The capability."""
+    step: str
+    """The step that wanted it."""
+    request_sha256: str
+    """Of everything that the rule's condition could see."""
+    message: str
+    """Why, in words."""
+
+    @classmethod
+    def of(cls, action: RefusedAction) -> RefusedShown:
+        """Return what is shown of a refused action."""
+        return cls(**{name: getattr(action, name) for name in cls.model_fields})
+
+
 class OrderShown(ApiModel):
     """One order: who did it, how, and its steps."""
 
@@ -83,6 +108,8 @@ class OrderShown(ApiModel):
     """Seals of its evidence packages."""
     revisions: tuple[str, ...] = ()
     """Why its plan was changed, in order."""
+    refused: tuple[RefusedShown, ...] = ()
+    """What rules did not let happen, in order."""
     error: Problem | None = None
     """What went wrong."""
 
@@ -90,7 +117,8 @@ class OrderShown(ApiModel):
     def of(cls, node: OrderNode) -> OrderShown:
         """Return what is shown of an order."""
         fields = {name: getattr(node, name) for name in cls.model_fields}
-        return cls(**{**fields, "steps": tuple(map(StepShown.of, node.steps))})
+        refused = tuple(map(RefusedShown.of, node.refused))
+        return cls(**{**fields, "steps": tuple(map(StepShown.of, node.steps)), "refused": refused})
 
 
 class Tree(ApiModel):

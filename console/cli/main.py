@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "check": ("Organisations", "console.cli.commands.check", "Find the faults of an organisation folder."),
     "metrics": ("Organisations", "console.cli.commands.metrics", "List metrics, show their values."),
     "sensors": ("Organisations", "console.cli.commands.sensors", "List sensors, let them look."),
+    "rules": ("Organisations", "console.cli.commands.rules", "List rules, run their examples."),
     "run": ("Work", "console.cli.commands.run", "Hand a goal to an organisation."),
     "resume": ("Work", "console.cli.commands.resume", "Go on with an execution where it stood."),
     "cancel": ("Work", "console.cli.commands.cancel", "Cancel an execution and all below it."),

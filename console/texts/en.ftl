@@ -218,6 +218,7 @@ show-trace = trace { $trace }
 show-order = { $order }
 show-slot = slot { $slot }
 show-revised = plan revised: { $why }
+show-refused = rule { $rule } refused { $use } (step { $step }, request { $request })
 show-seal = evidence sealed { $seal }
 show-damaged = (damaged: run silicon audit verify)
 show-result = result
@@ -299,6 +300,28 @@ init-next = Next:
 
 ## Metrics and sensors
 
+rules-none = This organisation has no rules.
+rules-name = rule
+rules-applies-to = applies to
+rules-check = held
+rules-breach = a breach
+rules-examples = examples
+rules-text = text
+rules-version = version
+rules-everything = everything that changes something
+rules-by-code = by code
+rules-told-only = told only
+rules-unsaid = not said
+rules-breach-damages-data = damages data
+rules-breach-stops-service = stops service
+rules-breach-fails-silently = fails silently
+rules-breach-inconvenient = is inconvenient
+rules-lets-pass = passes
+rules-refuses = is refused
+rules-tested = { $count ->
+    [one] 1 example
+   *[other] { $count } examples
+ }, { $failed } otherwise than expected.
 metrics-none = This organisation has no metrics.
 metrics-no-values = There is no value for that.
 metrics-name = metric

@@ -200,6 +200,7 @@ show-trace = 追踪 { $trace }
 show-order = { $order }
 show-slot = 工位 { $slot }
 show-revised = 计划已修改：{ $why }
+show-refused = 规则 { $rule } 拒绝了 { $use }（步骤 { $step }，请求 { $request }）
 show-seal = 证据已封存 { $seal }
 show-damaged = （已损坏：请运行 silicon audit verify）
 show-result = 结果
@@ -247,6 +248,25 @@ init-next = 下一步：
 
 ## 指标与传感器
 
+rules-none = 该组织没有规则。
+rules-name = 规则
+rules-applies-to = 适用于
+rules-check = 执行方式
+rules-breach = 违反后果
+rules-examples = 示例
+rules-text = 内容
+rules-version = 版本
+rules-everything = 一切会改变外部的操作
+rules-by-code = 由代码检查
+rules-told-only = 仅告知
+rules-unsaid = 未说明
+rules-breach-damages-data = 损坏数据
+rules-breach-stops-service = 中断服务
+rules-breach-fails-silently = 静默失败
+rules-breach-inconvenient = 仅造成不便
+rules-lets-pass = 放行
+rules-refuses = 拒绝
+rules-tested = { $count } 个示例，其中 { $failed } 个与预期不符。
 metrics-none = 这个组织没有指标。
 metrics-no-values = 没有对应的值。
 metrics-name = 指标

@@ -62,13 +62,10 @@ class ApprovalGate:
         step raised earlier, answer for it where they cover it; otherwise a person is asked. Authorise again when the
         commit of the intent meets a VersionConflict on the card: another action of it was used at the same time.
         """
-        breach = self._policies().violated_by(PolicyRequest.of(request))
+        asked = PolicyRequest.of(request)
+        breach = self._policies().violated_by(asked)
         if breach is not None:
-            text = breach.policy.text
-            told = text if isinstance(text, str) else text.get(request.order.language) or text.get("en") or ""
-            words = " ".join(told.split()).rstrip(".。")
-            why = f"{words} ({breach.why})" if words else breach.why
-            return Refused("POLICY_VIOLATED", f"The rule {breach.policy.name} forbids {request.spec.name}: {why}.")
+            return breach.refused(asked, request.order.language)
         rule = rule_for(self._rules, request.spec.policy)
         if rule is None:
             return _no_rule(request)

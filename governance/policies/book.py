@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from contracts import Json
 from governance.policies.policy import Policy, PolicyRequest
+from runtime.capabilities.actions import POLICY_VIOLATED
+from runtime.capabilities.port import Refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,21 @@ class Breach:
     why: str
     fault: str = ""
     """Why its condition could not be worked out, where nobody knows whether it holds."""
+
+    def refused(self, request: PolicyRequest, language: str) -> Refused:
+        """Return the no to the action, with which rule in which version said it to what."""
+        text = self.policy.text
+        told = text if isinstance(text, str) else text.get(language) or text.get("en") or ""
+        words = " ".join(told.split()).rstrip(".。")
+        why = f"{words} ({self.why})" if words else self.why
+        facts: dict[str, Json] = {
+            "rule": self.policy.name,
+            "rule_version": self.policy.version,
+            "request_sha256": request.sha256,
+            "unclear": self.fault or None,
+        }
+        said = f"The rule {self.policy.name} forbids {request.use}: {why}."
+        return Refused(POLICY_VIOLATED, said, {name: fact for name, fact in facts.items() if fact is not None})
 
 
 class PolicyBook:

@@ -23,7 +23,7 @@ class ToldPolicies:
 
     async def parts(self, about: About) -> Sequence[Part]:
         """Return a part for each policy; what there is no room for is counted in the last one."""
-        covering = [policy for policy in self._policies if any(map(policy.covers, about.uses))]
+        covering = [policy for policy in self._policies if any(map(policy.concerns, about.uses))]
         parts: list[Part] = []
         left = self._most
         for number, policy in enumerate(covering):

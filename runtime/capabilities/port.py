@@ -369,6 +369,8 @@ class Refused:
     code: str
     """`POLICY_VIOLATED`, `DENIED`, `EXPIRED`, …"""
     reason: str
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    """Of a rule's no: `rule`, `rule_version` and `request_sha256`; `unclear` where its condition could not be read."""
 
 
 class Gate(Protocol):

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from contracts import Json
 from runtime.canonical import clean, copy_of, sha256
+from runtime.capabilities.actions import ActionCheck, ActionRefused
 from runtime.capabilities.port import (
     CallContext,
     CallResult,
@@ -33,8 +34,20 @@ _log = logging.getLogger(__name__)
 class Router:
     """Calls the capabilities of one organisation."""
 
-    def __init__(self, registry: Registry, *, timeout_s: float = EngineSettings().step_timeout_s) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        *,
+        timeout_s: float = EngineSettings().step_timeout_s,
+        check: ActionCheck | None = None,
+    ) -> None:
+        """Lead to these.
+
+        Args:
+            check: what must hold at every call.
+        """
         self._registry = registry
+        self._check = check
         self._timeout_s = timeout_s
         self._shapes: dict[tuple[str, ...], tuple[CapabilitySpec, Shape]] = {}
 
@@ -53,12 +66,15 @@ class Router:
         Raises:
             NotFound: there is no such capability.
             InvalidArguments: the arguments do not fit; every fault is named, and nothing happened.
+            ActionRefused: a rule forbids it, and nothing happened.
             CapabilityTimeout: it took too long and was cancelled.
             CapabilityFailed: it could not do its work, or its output is not what it declares. Exceptions it should
                 not have raised come out as this, category unknown, with the whole of it in the log.
         """
         capability = self._registry.get(name)
         given = self._fitting(capability.spec, arguments)
+        if self._check is not None:
+            _require_allowed(self._check, capability.spec, given, context)
         limit_s = timeout_s or capability.spec.timeout_s or self._timeout_s
         answer = await self._bounded(capability, given, context, limit_s)
         if isinstance(answer, Waiting):
@@ -160,6 +176,15 @@ class Router:
         shape = _shape_of(spec, files)
         self._shapes[key] = (spec, shape)
         return shape
+
+
+def _require_allowed(
+    check: ActionCheck, spec: CapabilitySpec, arguments: Mapping[str, Json], context: CallContext
+) -> None:
+    """Return where every rule lets the call pass; raise ActionRefused, with what was not made, where one does not."""
+    refused = check.refusal(context.order, spec, arguments)
+    if refused is not None:
+        raise ActionRefused(refused, spec.name)
 
 
 def arguments_fault(spec: CapabilitySpec, given: Mapping[str, Json]) -> str | None:

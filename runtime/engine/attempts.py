@@ -22,6 +22,7 @@ from runtime.engine.pause import Pause, write_pause
 from runtime.engine.questions import answer_to
 from runtime.engine.react.loop import reason
 from runtime.engine.recall import end_of
+from runtime.engine.refused import refusals
 from runtime.engine.result import Result
 from runtime.engine.retry import Next, decide
 from runtime.engine.scope import Scope
@@ -154,10 +155,12 @@ async def _after_failure(run: Run, step: Step, unit: Unit, scope: Scope, error: 
                 return await write_pause(run, step, unit, pause, noted)
     closes = decision.next is Next.GIVE_UP and run.branch == run.order.branch  # then nothing begins any more
     narrowed = [] if closes else run.slow_down(problem)
+    forbidden = refusals(error, step.id, unit.index)
     if decision.next is Next.GIVE_UP:
-        await run.journal.write(failed(step, unit.index, problem, final=True, **more), *narrowed, blobs=blobs)
+        end = failed(step, unit.index, problem, final=True, **more)
+        await run.journal.write(*forbidden, end, *narrowed, blobs=blobs)
         return Outcome(end_of(problem), problem=problem)
-    events = [failed(step, unit.index, problem, final=False, **more), *narrowed]
+    events = [*forbidden, failed(step, unit.index, problem, final=False, **more), *narrowed]
     if decision.next is Next.REVISE:
         taken = way if decision.change != "again" else None
         events.append(_revision(run, step, unit, problem, change=decision.change, way=taken))

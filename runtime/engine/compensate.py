@@ -18,6 +18,7 @@ from runtime.engine.fold import fold_order
 from runtime.engine.outcome import End, Outcome
 from runtime.engine.react.state import Call
 from runtime.engine.react.undo import orders_of_calls, ways_back_of
+from runtime.engine.refused import refusals
 from runtime.engine.result import Undo
 from runtime.engine.retry import backoff
 from runtime.engine.states import UnitState
@@ -185,6 +186,7 @@ def _doubts_of(units: Iterable[Unit]) -> Iterator[_Doubt]:
 
 async def _take_back(run: Run, effect: _Effect) -> None:
     problem: Problem | None = None
+    forbidden: list[NewEvent] = []
     try:
         spec = run.router.spec(effect.undo.use)
         begun = run.view.undone.get(effect.key) == "intended"
@@ -197,9 +199,9 @@ async def _take_back(run: Run, effect: _Effect) -> None:
     except LedgerError:
         raise
     except SiliconError as error:
-        problem = error.problem()
+        problem, forbidden = error.problem(), refusals(error, effect.step, effect.index)
     data = {**_data(effect), "ok": problem is None, "problem": problem.to_json() if problem else None}
-    await run.journal.write(NewEvent("compensation.finished", clean_data(data)))
+    await run.journal.write(*forbidden, NewEvent("compensation.finished", clean_data(data)))
 
 
 async def _did_happen(run: Run, effect: _Effect) -> bool:

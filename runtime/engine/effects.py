@@ -8,6 +8,7 @@ from dataclasses import replace
 from contracts import CardId, EvidenceItem, EvidenceKind, Json, Step
 from runtime.bindings import CONFIRMED_BY_PERSON
 from runtime.canonical import clean, sha256
+from runtime.capabilities.actions import ActionRefused
 from runtime.capabilities.port import (
     Allowed,
     CallContext,
@@ -27,7 +28,6 @@ from runtime.errors import (
     CapabilityFailed,
     LedgerError,
     NetworkFault,
-    PermissionRefused,
     SiliconError,
     surely_not,
 )
@@ -35,14 +35,6 @@ from runtime.ledger.port import NewEvent
 
 CONFIRMED: Mapping[str, Json] = {CONFIRMED_BY_PERSON: True}
 """Output of an effect of which only is known that it happened, because a person said so."""
-
-
-class EffectRefused(PermissionRefused):
-    """The gate does not let the effect happen."""
-
-    def __init__(self, refused: Refused, use: str) -> None:
-        super().__init__(f"{use} was not carried out: {refused.reason}", use=use, happened="no")
-        self.code = refused.code  # type: ignore[misc]  # the gate's own code: DENIED, EXPIRED, POLICY_VIOLATED, …
 
 
 async def call_effect(
@@ -104,7 +96,7 @@ async def _authorise(run: Run, step: Step, unit: Unit | Call, request: EffectReq
         case Waiting():
             return Pause(tuple(answer.ids), appends=answer.appends)
         case Refused():
-            raise EffectRefused(answer, request.spec.name)
+            raise ActionRefused(answer, request.spec.name)
         case Allowed():
             await _announce(run, step, unit, request, card=answer.card, allowed=answer)
     return None

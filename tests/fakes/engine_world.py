@@ -23,6 +23,7 @@ from contracts import (
     ValueType,
 )
 from runtime.blackboard import KeyRule, LedgerBlackboard
+from runtime.capabilities.actions import ActionCheck
 from runtime.capabilities.port import (
     Allowed,
     CallContext,
@@ -228,6 +229,8 @@ class World:
         """What the process knows; None where each engine is one that knows nothing."""
         self.grace_s = 0.0
         self.still_held: StillHeld = always
+        self.check: ActionCheck | None = None
+        """What must hold at every call."""
 
     def engine(self, delegate: Staff | None = None) -> Engine:
         self.staff = delegate or Staff(self, self.skills)
@@ -237,7 +240,7 @@ class World:
         )  # fmt: skip
         return Engine(
             store=self.store,
-            router=Router(Registry(self.tools.values())),
+            router=Router(Registry(self.tools.values()), check=self.check),
             gate=self.gate,
             clock=self.clock,
             settings=self.settings,

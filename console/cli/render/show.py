@@ -15,6 +15,7 @@ from console.cli.render.queued import asked_words
 from console.cli.render.summary import facts_of, fill
 from console.cli.words import brief_hash, command_line, moment, one_line
 from console.views import ExecutionTree, OrderNode, StepNode
+from console.views_rules import RefusedAction
 from runtime.texts import Say
 
 NOTE_INDENT = 12
@@ -69,10 +70,16 @@ def _order_notes(order: OrderNode, say: Say) -> tuple[str, ...]:
     if order.slot:
         notes.append(say("show-slot", slot=order.slot))
     notes += [say("show-revised", why=why) for why in order.revisions]
+    notes += [_refused(each, say) for each in order.refused]
     notes += [say("show-seal", seal=brief_hash(seal)) for seal in order.seals]
     if order.error is not None:
         notes.append(f"{order.error.code}: {one_line(order.error.message, 300)}")
     return tuple(notes)
+
+
+def _refused(each: RefusedAction, say: Say) -> str:
+    rule, request = f"{each.rule}@{brief_hash(each.rule_version)}", brief_hash(each.request_sha256)
+    return say("show-refused", rule=rule, use=each.use, step=each.step, request=request)
 
 
 def _step_notes(step: StepNode, say: Say, width: int) -> tuple[str, ...]:

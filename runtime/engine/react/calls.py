@@ -35,6 +35,7 @@ from runtime.engine.react.references import put_back_in
 from runtime.engine.react.repeated import stop_repeated, twin_of
 from runtime.engine.react.state import Call, Turn
 from runtime.engine.react.talk import Talk
+from runtime.engine.refused import refusals
 from runtime.engine.retry import backoff
 from runtime.engine.view import NOTHING
 from runtime.errors import AccessDenied, BudgetExceeded, LedgerError, SiliconError, VersionConflict, surely_not
@@ -280,15 +281,18 @@ async def _fail_or_wait(talk: Talk, call: Call, error: SiliconError) -> None:
         most = run.settings.network_retries if talk.step.retries is None else talk.step.retries
         tried = sum(earlier.category is ErrorCategory.NETWORK for earlier in call.failures)
         wait_s = backoff(tried, problem, run.settings, patience_s=run.patience_s) if tried < most else None
-    await fail_call(talk, call, problem, final=wait_s is None)
+    await fail_call(
+        talk, call, problem, final=wait_s is None, beside=refusals(error, talk.unit.step, talk.unit.index, call=call.id)
+    )
     if wait_s:
         await run.pause(wait_s)
 
 
 async def fail_call(
-    talk: Talk, call: Call, problem: Problem, *, final: bool, left: Mapping[str, Any] = MappingProxyType({})
-) -> None:
-    """Record why the call failed, and what is `left` of the order that it became."""
+    talk: Talk, call: Call, problem: Problem, *, final: bool, left: Mapping[str, Any] = MappingProxyType({}),
+    beside: Sequence[NewEvent] = (),
+) -> None:  # fmt: skip
+    """Record why the call failed, what is `left` of the order that it became, and what else belongs to it."""
     use, digest = talk.key_of(call) or (None, None)
     gone = lost(talk.unit, [call.id]) if final and not surely_not(problem.facts) else None
     data = talk.of_call(
@@ -296,7 +300,7 @@ async def fail_call(
         usage=gone.to_json() if gone is not None else None,
     )  # fmt: skip
     data |= left
-    await talk.run.journal.write(NewEvent("call.failed", clean_data(data)))
+    await talk.run.journal.write(*beside, NewEvent("call.failed", clean_data(data)))
     if call.id not in talk.unit.reserved:
         talk.run.account.give_back(talk.unit, call.id)
 

@@ -1,4 +1,4 @@
-"""What `rules/NAME.yaml` may say; sensors are read in `sensor_kinds`."""
+"""What `rules/NAME.yaml` may say."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import AliasChoices, BeforeValidator, Field
 
 from agents.organisation.declared import Declared, one_or_more
 from contracts import CapabilityName, Effect, Json, Name, Text
-from governance.policies import Policy, PolicyExample, PolicyRequest
+from governance.policies import Harm, Policy, PolicyExample, PolicyRequest
 
 _Several = BeforeValidator(one_or_more)
 
@@ -31,14 +31,18 @@ class ExampleEntry(Declared):
 
 
 class RuleFile(Declared):
-    """Something that must hold whenever the world is changed."""
+    """Something that must hold whenever an action in its scope is taken."""
 
     text: Text
     """In words."""
     applies_to: Annotated[tuple[str, ...], _Several] = ()
-    """Capabilities, `*` for any part; empty means all."""
-    allow_when: str
+    """Capabilities, `*` for any part; empty means everything that changes something."""
+    effects: Annotated[tuple[Effect, ...], _Several] = ()
+    """Calls of which effect; empty means all of the capabilities it names."""
+    allow_when: str | None = None
     """Condition over use, arguments, effect and facts."""
+    breach: Harm | None = None
+    """What comes of it where it is broken."""
     examples: tuple[ExampleEntry, ...] = ()
     """Cases that prove it."""
 
@@ -48,4 +52,4 @@ class RuleFile(Declared):
             PolicyExample(PolicyRequest(case.use, case.arguments, case.effect, case.facts), case.allowed, case.why)
             for case in self.examples
         )
-        return Policy(name, self.text, self.allow_when, self.applies_to, examples)
+        return Policy(name, self.text, self.allow_when, self.applies_to, examples, self.effects, self.breach)
