@@ -14,7 +14,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 from rig import ROOT, machine
 
 BENCHES = ("durable_step", "fan_out", "many_executions", "resume", "bus", "sse", "tree", "cluster",
-           "large_organisation", "react", "context", "routing", "cold_start")  # fmt: skip
+           "large_organisation", "react", "context", "routing", "decisions", "cold_start")  # fmt: skip
 QUICK: Mapping[str, Sequence[str]] = {
     "durable_step": ("--steps", "200", "--repeat", "1"),
     "fan_out": ("--branches", "200", "--repeat", "1"),
@@ -36,6 +36,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "react": ("--tools", "100", "--repeat", "20"),
     "context": ("--lengths", "30", "--stored", "100", "--repeat", "3"),
     "routing": ("--set", "test"),
+    "decisions": ("--signals", "2000", "--rounds", "20"),
     "cold_start": ("--repeat", "1"),
 }
 INTRODUCTION = """\
@@ -300,6 +301,29 @@ RATIOS = {
 }
 """What of choosing skills is measured beside the model called directly."""
 
+
+def decisions(found: Mapping[str, Any]) -> str:
+    """Return a table for each part that was measured; each part's rows are its own function."""
+    return "\n\n".join(DECISIONS[name](part) for name, part in found.items() if name in DECISIONS)
+
+
+def signals(one: Mapping[str, Any]) -> str:
+    rows = [
+        (f"{one['signals']:,} raw signals in {one['rounds']} rounds on {one['on']}: a second", one["per_s"], "", ""),
+        ("the raw side, a second", one["raw_per_s"], "", ""),
+        ("times the raw side", one["ratio"], "", ""),
+        ("alerts that come out", one["alerts"], "", ""),
+        ("messages to people", one["messages"], "", ""),
+        ("merged into alerts", one["merged"], "", ""),
+        ("repeated only", one["duplicates"], "", ""),
+        ("processor time of the last rounds over those before the middle", *asked(one["flatness"], 1.3)),
+    ]
+    return table(HELD, rows)
+
+
+DECISIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"signals": signals}
+"""Part of `decisions` → its table."""
+
 STARTS = {"silicon --help": 300, "silicon run, to the first event": 1_000}
 """Asked of each, ms."""
 
@@ -326,6 +350,7 @@ TITLES = {
     "react": "Reasoning with tools",
     "context": "What a model is told in long processes",
     "routing": "Choosing skills for a model",
+    "decisions": "From signal to decision",
     "cold_start": "Starts",
 }
 

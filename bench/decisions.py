@@ -1,0 +1,51 @@
+"""What it costs to come from what is noticed to a decision.
+
+    python bench/decisions.py [--json] [--folder FOLDER] [--parts signals]
+
+*signals*: 100,000 raw signals of 25 sensors that watch four slices each, given in rounds: how many a second are
+merged, deduplicated, told and committed, and how many alerts and messages come out. One in three repeats a signal of
+its round. The raw side does the least there is: it counts each signal in a dictionary of slices and a set of keys, and
+commits a row of JSON for each slice that it touched, once a round. The sides take turns. *flatness* is the
+processor time of the last tenth of the rounds over that of the tenth before the middle, when the half hour of keys that
+are remembered is full: what a signal costs must not grow with the history.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import decisions_signals
+from rig import parser, show
+
+PARTS: Mapping[str, Callable[[argparse.Namespace], Awaitable[dict[str, Any]]]] = {
+    "signals": decisions_signals.measure,
+}
+"""Part → what measures it; each lies in a file of its own."""
+
+
+async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measure the parts that were asked for, one after the other."""
+    return {name: await PARTS[name](arguments) for name in arguments.parts}
+
+
+def lines(found: Mapping[str, Any]) -> list[str]:
+    told: list[str] = []
+    for name, part in found.items():
+        if isinstance(part, Mapping):
+            told += [name, *(f"  {key}: {value}" for key, value in part.items())]
+    return told
+
+
+def main() -> None:
+    made = parser(__doc__)
+    made.add_argument("--parts", nargs="+", choices=tuple(PARTS), default=list(PARTS))
+    decisions_signals.add_arguments(made)
+    arguments = made.parse_args()
+    show({"bench": "decisions", **asyncio.run(measure(arguments))}, lines, as_json=arguments.json)
+
+
+if __name__ == "__main__":
+    main()
