@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.employee.planning.conclude import NumberInvented, StateResult, numbers_in
+from agents.employee.planning.conclude import StateResult
 from contracts import Json
 from runtime.capabilities.port import CallContext, CallResult
+from runtime.spoken_numbers import NumberInvented, numbers_in
 from tests.agents.employee.staff import KNOWN_AT, order
 
 pytestmark = pytest.mark.anyio
