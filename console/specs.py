@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agents.cognition import attribute_spec
+from agents.cognition import attribute_spec, explain_spec
 from agents.cognition.advise import capability as advise_capability
 from agents.employee.planning import conclude, propose
 from agents.employee.report import capability as report_capability
@@ -25,6 +25,8 @@ def all_builtin_specs() -> Mapping[str, CapabilitySpec]:
         propose.PROPOSE_SPEC,
         conclude.SPEC,
         attribute_spec.SPEC,
+        explain_spec.SPEC,
+        explain_spec.WORDS_SPEC,
         report_capability.SPEC,
         reading.SPEC,
         notifications.SPEC,

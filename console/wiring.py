@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from agents.cognition.advise import AdviseCapability
+from agents.cognition.explain_capability import ExplainCapability, WordFinding
 from agents.cognition.reason_capability import AttributeCapability
 from agents.cognition.sense import Sensors
 from agents.employee.introduction import Introduction
@@ -130,6 +131,8 @@ class Wired:
                 *web_capabilities(self.connected.web),
                 *self.connected.capabilities,
                 AttributeCapability(say_in),
+                ExplainCapability(self.metrics, say_in),
+                WordFinding(),
                 AdviseCapability(self._specs, self.organisation.approvals, self.approvals, self.policies.book),
                 ReportCapability(say_in),
                 MetricCapability(self.metrics),

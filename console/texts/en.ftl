@@ -676,6 +676,27 @@ finding-not-explained = Not explained by the data: { $hits } of { $n } { $unit }
 finding-nothing-unusual = Nothing unusual: { $hits } of { $n } { $unit } { $hit } ({ $rate }, usually { $usual }).
 finding-inconclusive = Too little to say: { $hits } of { $n } { $unit } { $hit }.
 
+## Explanations: why a metric is what it is
+
+explain-slice = { $metric } of { $period } is { $value }, usually { $usual }. It comes from { $dimension } { $causes }; without it the rest is as usual.
+explain-driver = { $metric } of { $period } is { $value }, usually { $usual }. { $driver } goes with it (rank correlation { $correlation }, { $lag ->
+        [0] at the same time
+        [1] one period before
+       *[other] { $lag } periods before
+    }) and is far out as well. Going together is no proof of causing.
+explain-mix = { $metric } of { $period } is { $value }, usually { $usual }. What changed is the mix by { $dimension }, not what its slices do.
+explain-broad = { $metric } of { $period } is { $value }, usually { $usual }. Nothing that was looked at explains it: no slice without which the rest is as usual, and no metric that goes with it and is far out.
+explain-usual = Nothing unusual: { $metric } of { $period } is { $value }, usually { $usual } ({ $low } to { $high }).
+explain-inconclusive = { $metric } of { $period } is { $value }. Whether that is unusual cannot be said: { $why }.
+explain-no-value = There is no value of { $metric } for { $period }. That is a gap in the records and says nothing of a drop.
+explain-beside = Stands out, and is not named as a cause: { $slices }.
+explain-why-history-too-short = there are too few earlier periods
+explain-why-too-many-gaps = too many earlier periods have no value
+explain-why-no-value = there is no value
+explain-why-constant = the earlier values are all the same
+explain-why-not-over = the period runs still, and its value grows with it
+explain-why-found = it was judged
+
 ## Dead letters of the bus
 
 letters-none = There are no dead letters.

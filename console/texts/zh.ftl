@@ -544,6 +544,27 @@ finding-not-explained = 数据无法解释：{ $n } 个{ $unit }中 { $hits } �
 finding-nothing-unusual = 没有异常：{ $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }）。
 finding-inconclusive = 数据太少，无法判断：{ $n } 个{ $unit }中 { $hits } 个{ $hit }。
 
+## Explanations: why a metric is what it is
+
+explain-slice = { $period }的{ $metric }为 { $value }，平常 { $usual }。来自{ $dimension } { $causes }；除去它其余正常。
+explain-driver = { $period }的{ $metric }为 { $value }，平常 { $usual }。{ $driver }与之同动（秩相关 { $correlation }，{ $lag ->
+        [0] 同时
+        [1] 早一个周期
+       *[other] 早 { $lag } 个周期
+    }），且同样远离平常。同动不等于因果。
+explain-mix = { $period }的{ $metric }为 { $value }，平常 { $usual }。变化的是按{ $dimension }的构成，而不是各分组本身。
+explain-broad = { $period }的{ $metric }为 { $value }，平常 { $usual }。所查的都不能解释：没有一个分组除去后其余正常，也没有同动且同样远离平常的指标。
+explain-usual = 没有异常：{ $period }的{ $metric }为 { $value }，平常 { $usual }（{ $low } 至 { $high }）。
+explain-inconclusive = { $period }的{ $metric }为 { $value }。无法判断是否异常：{ $why }。
+explain-no-value = { $period }没有{ $metric }的数值。这是记录的缺口，并不说明下降。
+explain-beside = 突出、但不认定为原因的：{ $slices }。
+explain-why-history-too-short = 先前的周期太少
+explain-why-too-many-gaps = 先前缺值的周期太多
+explain-why-no-value = 没有数值
+explain-why-constant = 先前的数值全都相同
+explain-why-not-over = 该周期尚未结束，数值还会增长
+explain-why-found = 已判断
+
 ## Dead letters of the bus
 
 letters-none = 没有死信。

@@ -21,8 +21,10 @@ class Duck:
         self.connection.execute("CREATE TABLE flights (due TIMESTAMP, origin TEXT, carrier TEXT, cancelled BOOLEAN)")
 
     def fly(self, due: str, *, origin: str = "EWR", carrier: str = "AA", flown: int = 0, cancelled: int = 0) -> None:
-        for gone in [False] * flown + [True] * cancelled:
-            self.connection.execute("INSERT INTO flights VALUES (?, ?, ?, ?)", [due, origin, carrier, gone])
+        self.connection.execute(
+            "INSERT INTO flights SELECT ?, ?, ?, number >= ? FROM range(?) numbers(number)",
+            [due, origin, carrier, flown, flown + cancelled],
+        )
 
     async def query(
         self, connection: str, sql: str, parameters: dict[str, Json], known_at: datetime
