@@ -315,18 +315,42 @@ class MetricReading:
 
 
 @dataclass(frozen=True, slots=True)
+class SensorFailed:
+    """When something last went wrong with a sensor, and what."""
+
+    at: datetime
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
 class SensorRow:
     """One line of `silicon sensors list`."""
 
     name: str
-    metric: str
-    grain: str
-    by: tuple[str, ...]
-    when: str
-    in_a_row: int
-    severity: Severity
-    skill: str | None
+    metric: str | None = None
+    """What a threshold sensor watches."""
+    grain: str | None = None
+    by: tuple[str, ...] = ()
+    when: str = ""
+    in_a_row: int = 1
+    severity: Severity = Severity.MEDIUM
+    skill: str | None = None
     """The skill it raises."""
+    kind: str = "threshold"
+    """`threshold`, `cron` or `event`."""
+    watches: str = ""
+    """Set times and their time zone, or types of events."""
+    rules: Mapping[str, str] = field(default_factory=dict)
+    """Of a cron sensor: what becomes of local times that are `skipped` and `repeated`, and of missed ones."""
+    next_due: datetime | None = None
+    """When it looks or speaks next; None where that is not known, or never."""
+    last_run: datetime | None = None
+    """When it last looked, or what it last spoke about."""
+    last_failure: SensorFailed | None = None
+    held_back: int = 0
+    """How often an event did not wake it, because what it raises had led to it."""
+    held_back_for: str = ""
+    """Why, the last time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from agents.cognition.sense import SensorDefinition, SensorRun, idempotency_key, request_for
 from agents.organisation import Organisation
 from console.asking import acting, known_at
+from console.beats.standings import sensor_rows
 from console.errors import UnknownName
 from console.folders import folder_of
 from console.ports_executions import Watch
@@ -58,8 +59,12 @@ class Watching:
 
     async def sensors(self, folder: Path) -> Sequence[SensorRow]:
         """Return the sensors of an organisation, by name."""
-        organisation = (await self._resources.organisations()).read(folder_of(folder))
-        return [_row(sensor) for sensor in organisation.thresholds.values()]
+        resources = self._resources
+        organisation = (await resources.organisations()).read(folder_of(folder))
+        now = known_at(organisation, None) or resources.clock.now()
+        return await sensor_rows(
+            (await resources.store()).ledger, organisation, now, resources.settings.sensor.judge_s
+        )  # fmt: skip
 
     async def run_sensors(
         self, folder: Path, names: Sequence[str], *, at: datetime | None, start: bool, by: str | None, watch: Watch
@@ -144,17 +149,4 @@ def _reading(value: MetricValue) -> MetricReading:
         value=value.value,
         n=value.n,
         dimensions=value.dimensions,
-    )
-
-
-def _row(sensor: SensorDefinition) -> SensorRow:
-    return SensorRow(
-        name=sensor.name,
-        metric=sensor.metric,
-        grain=sensor.grain.value,
-        by=sensor.by,
-        when=sensor.when,
-        in_a_row=sensor.in_a_row,
-        severity=sensor.severity,
-        skill=sensor.raises.skill if sensor.raises else None,
     )

@@ -29,6 +29,8 @@ class SignalKind(StrEnum):
     NO_DATA = "no_data"
     NOT_ENOUGH_HISTORY = "not_enough_history"
     SENSOR_FAILED = "sensor_failed"
+    EVENT = "event"
+    """Something happened that a sensor listens for."""
 
 
 class Signal(Contract):

@@ -39,9 +39,9 @@ class GovernanceTerms(Contract):
 class ExecutionRequest(Contract):
     """A goal handed to an organisation."""
 
-    VERSION: ClassVar[str] = "1.1"
-    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
-    """1.1: steps of its plan may have a budget."""
+    VERSION: ClassVar[str] = "1.2"
+    schema_version: str = Field(default="1.2", pattern=VERSION_PATTERN)
+    """1.1: steps of its plan may have a budget. 1.2: `caused_by`, `advances`."""
     organisation: Name
     """Who is asked."""
     goal: str = Field(min_length=1, max_length=4_000)
@@ -59,7 +59,13 @@ class ExecutionRequest(Contract):
     idempotency_key: str | None = Field(default=None, min_length=1, max_length=200)
     """The same key twice is the same execution."""
     requested_by: str = Field(min_length=1, max_length=200)
-    """Who asks: a person's id, or `sensor/NAME`. Whoever asks cannot approve."""
+    """Who asks: a person's id, `sensor/NAME`, or `heartbeat/ORGANISATION`. Whoever asks cannot approve."""
+    caused_by: tuple[str, ...] = ()
+    """What led to it, the first cause first: sensors (`sensor/NAME`) and executions. None of these sensors is woken by
+    what the execution does. Empty for what a person asks."""
+    advances: Name | None = None
+    """The goal, or the metric, that it brings forward. What a sensor asks for without one is meta work: it looks after
+    the organisation itself. Not asked of people."""
     known_at: AwareDatetime | None = None
     """The execution sees only what was known at this moment (UTC); absent means now."""
     priority: int = Field(default=0, ge=-100, le=100)

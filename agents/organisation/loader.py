@@ -239,6 +239,8 @@ def _organisation(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> Or
         approvals={name: _rule(name, entry, approvals) for name, entry in org.approvals.items()},
         people=_people(org),
         budget=org.budget.budget(),
+        goals=org.goals,
+        heartbeat=org.heartbeat.terms(),
         models=org.model.names(),
         prices={name: entry.price() for name, entry in org.model.prices.items()},
         views=_views(draft),

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from agents.cognition.advise.options import OptionsFile
+from agents.cognition.heartbeat.terms import HeartbeatTerms
+from agents.cognition.sense.cron import CronDefinition
 from agents.cognition.sense.definition import SensorDefinition
+from agents.cognition.sense.event import EventDefinition
 from agents.cognition.sense.kinds import AnySensor
 from agents.employee.ports import Isolation
 from agents.skills.reach import Reach, ShowRule
@@ -96,6 +99,10 @@ class Organisation:
     approvals: Mapping[str, ApprovalRule] = field(default_factory=dict)
     people: People = field(default_factory=lambda: People(()))
     budget: Budget = Budget()  # noqa: RUF009  (frozen)
+    goals: Mapping[Name, Text] = field(default_factory=dict)
+    """What it is for, key → in words."""
+    heartbeat: HeartbeatTerms = HeartbeatTerms()  # noqa: RUF009  (frozen)
+    """Whether and how often a server beats for it."""
     models: Mapping[str, str] = field(default_factory=dict)
     """Role → name of its model, of those that the folder names."""
     prices: Prices = field(default_factory=dict)
@@ -119,6 +126,22 @@ class Organisation:
         """Its sensors that watch a metric, in order of their names."""
         found = sorted(self.sensors.items())
         return {name: sensor for name, sensor in found if isinstance(sensor, SensorDefinition)}
+
+    @cached_property
+    def schedules(self) -> Mapping[Name, CronDefinition]:
+        """Its sensors that speak at set times, in order of their names, each with the time zone that holds."""
+        found = sorted(self.sensors.items())
+        return {
+            name: replace(sensor, time_zone=sensor.time_zone or self.time_zone)
+            for name, sensor in found
+            if isinstance(sensor, CronDefinition)
+        }
+
+    @cached_property
+    def listeners(self) -> Mapping[Name, EventDefinition]:
+        """Its sensors that listen to events, in order of their names."""
+        found = sorted(self.sensors.items())
+        return {name: sensor for name, sensor in found if isinstance(sensor, EventDefinition)}
 
     @cached_property
     def employees(self) -> Mapping[Name, EmployeeNode]:

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from agents.employee.ports import Isolation
 from agents.organisation.declared import Declared, Duration, one_or_more
+from agents.organisation.heartbeat_entry import HeartbeatEntry, on_or_off
 from contracts import ApprovalMode, Budget, CapabilityName, Money, Name, Text, ValueType, Workspace
 from governance.access import Role
 from memory.buckets import year_fault
@@ -272,6 +273,10 @@ class OrgFile(Declared):
     """Keys of the blackboard that several write; any other key is replaced by each write."""
     packs: dict[Name, Annotated[tuple[CapabilityName, ...] | None, _Several]] = Field(default={})
     """Named sets of capabilities and of other packs; `can` and `tools` may name one in the place of its members."""
+    goals: dict[Name, Text] = Field(default={})
+    """What the organisation is for, key → in words; sensors say which of them their work brings forward."""
+    heartbeat: Annotated[HeartbeatEntry, BeforeValidator(on_or_off)] = HeartbeatEntry()
+    """Whether, and how often, a server beats for it; absent means the settings."""
     show: tuple[ShowEntry, ...] = ()
     """Rules by which models are shown skills, beside those of the skills themselves."""
     head: EmployeeEntry

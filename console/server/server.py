@@ -14,6 +14,7 @@ from console.application import SiliconApplication
 from console.folders import folder_of
 from console.pinned import PinnedBody
 from console.resources import Resources
+from console.server.beating import beat_until
 from console.server.listener import HttpServer, address_of, listen
 from console.server.lock import only_server_of
 from console.server.node import give_back_when
@@ -101,6 +102,7 @@ async def _serve(
             present = tasks.create_task(be_present(store.leases, this_process(), settings.executor))
             pruning = tasks.create_task(prune_daily(resources))
             warming = tasks.create_task(warm(organisations, settings))
+            beating = tasks.create_task(beat_until(stopping, resources, tuple(organisations.given.values())))
             serving = tasks.create_task(organisations.bridge.serve(entered.set, for_all=not organisations.given))
             await entered.wait()
             draining = tasks.create_task(
@@ -112,6 +114,7 @@ async def _serve(
             await service.run_forever()
             await asyncio.wait([closing, answering, draining])
             serving.cancel()
+            beating.cancel()
             present.cancel()
             pruning.cancel()
             warming.cancel()

@@ -343,8 +343,17 @@ metrics-not-yet-arrived = not yet arrived
 
 sensors-none = This organisation has no sensors.
 sensors-name = sensor
-sensors-metric = metric
-sensors-per = per
+sensors-watches = watches
+sensors-next = next
+sensors-last = last
+sensors-rule-skipped = skipped:
+sensors-rule-repeated = repeated:
+sensors-rule-catch_up = missed:
+sensors-failed = { $sensor } failed at { $at }: { $message }
+sensors-held-back = { $count ->
+    [one] { $sensor } was held back once, because { $why }.
+   *[other] { $sensor } was held back { $count } times, the last time because { $why }.
+}
 sensors-when = when
 sensors-severity = matters
 sensors-raises = raises
@@ -365,6 +374,7 @@ signal-cleared = Back to normal
 signal-no-data = No data
 signal-not-enough-history = Not enough history
 signal-sensor-failed = The sensor failed
+signal-event = event
 
 ## System
 

@@ -288,8 +288,14 @@ metrics-not-yet-arrived = 尚未到达
 
 sensors-none = 这个组织没有传感器。
 sensors-name = 传感器
-sensors-metric = 指标
-sensors-per = 周期
+sensors-watches = 监视
+sensors-next = 下次
+sensors-last = 上次
+sensors-rule-skipped = 跳过时:
+sensors-rule-repeated = 重复时:
+sensors-rule-catch_up = 错过时:
+sensors-failed = { $sensor } 在 { $at } 失败：{ $message }
+sensors-held-back = { $sensor } 被抑制 { $count } 次，最近一次的原因：{ $why }
 sensors-when = 条件
 sensors-severity = 重要程度
 sensors-raises = 触发
@@ -301,6 +307,7 @@ signal-cleared = 恢复正常
 signal-no-data = 没有数据
 signal-not-enough-history = 历史数据不足
 signal-sensor-failed = 传感器故障
+signal-event = 事件
 
 ## 系统
 

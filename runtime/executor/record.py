@@ -15,7 +15,7 @@ from runtime.errors import BusinessRefusal, NotFound, VersionConflict
 from runtime.executor import states
 from runtime.executor.states import state_after
 from runtime.executor.view import ExecutionView, apply, fold_execution
-from runtime.ledger.port import Append, Lease, Ledger, NewEvent
+from runtime.ledger.port import Append, Cursor, Lease, Ledger, NewEvent
 
 NO_MODELS: Mapping[str, str] = {}
 _TRIES = 10
@@ -59,12 +59,17 @@ class Record:
 
     async def request(
         self, request: ExecutionRequest, organisation_sha256: str, home: Path, blobs: Sequence[bytes],
-        models: Mapping[str, str] = NO_MODELS,
+        models: Mapping[str, str] = NO_MODELS, *, beside: Sequence[Append] = (), cursors: Sequence[Cursor] = (),
     ) -> Submitted:  # fmt: skip
         """Store a request with its blobs; a key that was used for the same before stands for the earlier execution.
 
+        Args:
+            beside: what led to the request, in the same commit. It is not stored where the key was used before.
+            cursors: how far whoever asks has come, in the same commit, under the same condition.
+
         Raises:
             KeyInUse: the key was used for something else.
+            VersionConflict: a stream or a cursor of `beside` moved on; nothing was stored.
         """
         execution_id = ExecutionId.new()
         data: dict[str, Any] = {
@@ -78,12 +83,12 @@ class Record:
         }
         requested = _append(execution_id, 0, states.REQUESTED, data, **common)
         if request.idempotency_key is None:
-            await self._ledger.append(requested, blobs=blobs)
+            await self._ledger.append(*beside, requested, blobs=blobs, cursors=cursors)
             return Submitted(execution_id, repeated=False)
         stream = _key_stream(request.organisation, request.idempotency_key)
         claim = _append(stream, 0, "request.claimed", {"execution_id": execution_id}, **common)
         try:
-            await self._ledger.append(claim, requested, blobs=blobs)
+            await self._ledger.append(*beside, claim, requested, blobs=blobs, cursors=cursors)
         except VersionConflict:
             first = await self.claimed(request.organisation, request.idempotency_key)
             if first is None:

@@ -12,7 +12,7 @@ from runtime.executor import states
 from runtime.executor.record import NO_MODELS, Record, Submitted
 from runtime.executor.states import ExecutionState, IllegalTransition
 from runtime.executor.view import ExecutionView, refuse_imported
-from runtime.ledger.port import Store
+from runtime.ledger.port import Append, Cursor, Store
 
 
 class Register:
@@ -24,16 +24,20 @@ class Register:
 
     async def submit(
         self, request: ExecutionRequest, organisation_sha256: str, home: Path, blobs: Sequence[bytes] = (), *,
-        models: Mapping[str, str] = NO_MODELS,
+        models: Mapping[str, str] = NO_MODELS, beside: Sequence[Append] = (), cursors: Sequence[Cursor] = (),
     ) -> Submitted:  # fmt: skip
         """Record the request with its pinned organisation and models (role → name); nothing runs yet.
 
-        The same idempotency key is the same execution, however often and from wherever it is asked for.
+        The same idempotency key is the same execution, however often and from wherever it is asked for. `beside` and
+        `cursors` are stored in the same commit, and not at all where the key was used before.
 
         Raises:
             KeyInUse: the key stands for an execution that asks for something else.
+            VersionConflict: a stream or a cursor of those moved on; nothing was stored.
         """
-        return await self._record.request(request, organisation_sha256, home, blobs, models)
+        return await self._record.request(
+            request, organisation_sha256, home, blobs, models, beside=beside, cursors=cursors
+        )
 
     async def request_cancel(self, execution_id: ExecutionId, by: str) -> ExecutionView:
         """Record that the execution is to stop, and return how it stands then; whoever works on it stops it.

@@ -25,6 +25,7 @@ from runtime.settings.groups import (
     SqlSettings,
     WorkforceSettings,
 )
+from runtime.settings.heartbeat import HeartbeatSettings
 from runtime.settings.models import ModelSettings, SkillSettings
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "ExecutorSettings",
     "FileSettings",
     "Group",
+    "HeartbeatSettings",
     "HttpSettings",
     "LedgerSettings",
     "LogSettings",

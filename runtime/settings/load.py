@@ -40,6 +40,7 @@ from runtime.settings.groups import (
     SqlSettings,
     WorkforceSettings,
 )
+from runtime.settings.heartbeat import HeartbeatSettings
 from runtime.settings.home import find_home
 from runtime.settings.models import ModelSettings, SkillSettings  # fmt: skip
 from runtime.settings.names import PREFIX, Given, check_names, environment_name, flatten, nest
@@ -83,6 +84,7 @@ class Settings(BaseSettings):
     sensor: SensorSettings = SensorSettings()
     alerts: AlertSettings = AlertSettings()
     attention: AttentionSettings = AttentionSettings()
+    heartbeat: HeartbeatSettings = HeartbeatSettings()
     blackboard: BlackboardSettings = BlackboardSettings()
     skills: SkillSettings = SkillSettings()
     context: ContextSettings = ContextSettings()

@@ -36,6 +36,8 @@ class Raise:
     skill: Name | None = None
     parameters: Mapping[str, Json] = field(default_factory=dict)
     """`with` in the file."""
+    advances: Name | None = None
+    """The goal or metric that the work brings forward; None is work that looks after the organisation itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from contracts import Json, Name, Severity, Text
 from runtime.bindings import texts_of
 
 S = TypeVar("S", bound=AnySensor)
+NOTHING = "nothing"
+"""What a sensor says that its work advances where it looks after the organisation itself."""
 
 
 class RaiseEntry(Declared):
@@ -30,10 +32,13 @@ class RaiseEntry(Declared):
     """The skill; absent, the goal's words decide."""
     arguments: dict[str, Json] = Field(default={}, alias="with")
     """Values for the plan's parameters."""
+    advances: Name | None = None
+    """The goal or metric that the work brings forward, or `nothing` for what looks after the organisation itself."""
 
-    def goal_of(self) -> Raise:
-        """Return it as sensors take it."""
-        return Raise(self.goal, self.skill, self.arguments)
+    def goal_of(self, usually: Name | None) -> Raise:
+        """Return it as sensors take it; `usually` is what it advances where the file says nothing."""
+        advances = self.advances or usually
+        return Raise(self.goal, self.skill, self.arguments, None if advances == NOTHING else advances)
 
 
 class SensorFile(Declared):
@@ -50,9 +55,9 @@ class SensorFile(Declared):
         """Return it as sensors take it."""
         raise NotImplementedError
 
-    def raised(self) -> Raise | None:
-        """Return the goal that its signals raise."""
-        return self.raises.goal_of() if self.raises else None
+    def raised(self, usually: Name | None = None) -> Raise | None:
+        """Return the goal that its signals raise; `usually` is what it advances where the file says nothing."""
+        return self.raises.goal_of(usually) if self.raises else None
 
 
 def raise_faults(draft: Draft, sensor: Read[S], there: set[str]) -> Iterator[Fault]:
@@ -66,6 +71,21 @@ def raise_faults(draft: Draft, sensor: Read[S], there: set[str]) -> Iterator[Fau
         for text in texts_of(value):  # type: ignore[arg-type]
             yield from binding_fault(sensor, path, text, there)
     yield from _skill_faults(draft, sensor, raises)
+    there = {*(draft.org.value.goals if draft.org is not None else ()), *draft.metrics}
+    said = ("raises", "advances") in sensor.source.lines
+    if said and draft.org is not None and raises.advances is not None and raises.advances not in there:
+        hint = nearest(raises.advances, there) or "Name it under `goals` in org.yaml."
+        yield sensor.fault(("raises", "advances"), f"There is no goal or metric `{raises.advances}`.", hint)
+
+
+def advance_faults(draft: Draft, sensor: Read[S]) -> Iterator[Fault]:
+    """Yield that a sensor which watches no metric does not say what its work is good for."""
+    raises = sensor.value.raises
+    if raises is None or raises.advances is not None or ("raises", "advances") in sensor.source.lines:
+        return
+    goals = sorted(draft.org.value.goals) if draft.org is not None else []
+    there = f"There is: {', '.join([*goals, *sorted(draft.metrics), NOTHING])}."
+    yield sensor.fault(("raises",), "`advances` is missing: which goal or metric does this work bring forward?", there)
 
 
 def _skill_faults(draft: Draft, sensor: Read[S], raises: Raise) -> Iterator[Fault]:

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from agents.cognition.sense.cron import CronDefinition
 from agents.cognition.sense.definition import SensorDefinition
+from agents.cognition.sense.event import EventDefinition
 from agents.cognition.sense.kinds import AnySensor
 from agents.organisation.declared import read_as
 from agents.organisation.draft import Draft, Read
 from agents.organisation.fault import Fault
 from agents.organisation.sensor_kinds.check_threshold import threshold_faults
 from agents.organisation.sensor_kinds.common import SensorFile
+from agents.organisation.sensor_kinds.cron import CronFile, cron_faults
+from agents.organisation.sensor_kinds.event import EventFile, event_faults
 from agents.organisation.sensor_kinds.threshold import ThresholdFile
 from agents.organisation.yaml_source import YamlSource
 from contracts import Name
@@ -35,6 +39,8 @@ class SensorKind:
 
 KINDS: Mapping[str, SensorKind] = {
     "metric": SensorKind("watches a number", ThresholdFile, SensorDefinition, threshold_faults),
+    "cron": SensorKind("speaks at set times", CronFile, CronDefinition, cron_faults),
+    "on": SensorKind("listens to events", EventFile, EventDefinition, event_faults),
 }
 """Key → kind. A file has exactly one of these keys."""
 

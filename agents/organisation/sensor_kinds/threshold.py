@@ -52,7 +52,7 @@ class ThresholdFile(SensorFile):
             merge_gap_s=self.merge_gap,
             at_least_history=self.at_least_history,
             severity=self.severity,
-            raises=self.raised(),
+            raises=self.raised(self.metric),
             baseline_over=self.baseline_over,
             look_back=self.look_back,
         )

@@ -19,7 +19,7 @@ from console.cli.session import Session, conduct
 from console.cli.words import command_line, measured
 from console.cli.words import moment as moment_text
 from console.ports import Application
-from console.views import Raised, SensorFailure, SensorsOutcome
+from console.views import Raised, SensorFailure, SensorRow, SensorsOutcome
 from contracts import SignalKind
 
 app = command("List sensors, and let them look.")
@@ -36,22 +36,43 @@ def list_(organisation: Organisation, language: Language = None, as_json: AsJson
         if not sensors:
             session.output.show(say("sensors-none"))
             return Exit.DONE
-        headings = [say(f"sensors-{name}") for name in ("name", "metric", "per", "when", "severity", "raises")]
-        rows = [
-            [
-                each.name,
-                each.metric,
-                ", ".join([each.grain, *each.by]),
-                each.when if each.in_a_row < 2 else f"{each.when}  × {each.in_a_row}",
-                say(f"severity-{each.severity.value}"),
-                each.skill or "",
-            ]
-            for each in sensors
-        ]
-        session.output.show(table(headings, rows))
+        names = ("name", "watches", "when", "severity", "raises", "next", "last")
+        rows = [_row(each, session.output) for each in sensors]
+        session.output.show(table([say(f"sensors-{name}") for name in names], rows))
+        for each in sensors:
+            session.output.show(*_notes(each, session.output))
         return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)
+
+
+def _row(sensor: SensorRow, output: Output) -> list[str]:
+    say = output.say
+    watched = " ".join([sensor.metric or "", ", ".join([sensor.grain or "", *sensor.by])]).strip()
+    when = sensor.when if sensor.in_a_row < 2 else f"{sensor.when}  × {sensor.in_a_row}"
+    return [
+        sensor.name,
+        sensor.watches or watched,
+        when or ", ".join(f"{say(f'sensors-rule-{name}')} {rule}" for name, rule in sensor.rules.items()),
+        say(f"severity-{sensor.severity.value}"),
+        sensor.skill or "",
+        moment_text(sensor.next_due) if sensor.next_due else "",
+        moment_text(sensor.last_run) if sensor.last_run else "",
+    ]
+
+
+def _notes(sensor: SensorRow, output: Output) -> list[Text]:
+    """Return what went wrong with a sensor last, and why it was held back."""
+    say, found = output.say, []
+    if sensor.last_failure is not None:
+        at = moment_text(sensor.last_failure.at)
+        said = say("sensors-failed", sensor=sensor.name, at=at, message=sensor.last_failure.problem.message)
+        found.append(Text.assemble(("✗ ", "red"), said))
+    if sensor.held_back:
+        why = sensor.held_back_for
+        said = say("sensors-held-back", sensor=sensor.name, count=sensor.held_back, why=why)
+        found.append(Text.assemble(("· ", "dim"), said))
+    return found
 
 
 @app.command()

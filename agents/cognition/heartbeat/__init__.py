@@ -1,0 +1,1 @@
+"""The heartbeat: observe, orient, decide, act, evaluate, over and over."""
