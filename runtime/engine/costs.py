@@ -101,6 +101,12 @@ def settled(answer: CallResult, costs: Costs, usage: Usage) -> Usage | None:
     return usage + Usage(money=costs) if costs and not shared else None
 
 
+def is_unpriced(spec: CapabilitySpec, costs: Costs, answer: CallResult) -> bool:
+    """Whether the call was paid for, or may have been, and nobody knows how much. A shared answer is paid for once."""
+    shared = answer.seen is not None and "shared_with" in answer.seen.facts
+    return spec.costs is None and not costs and not shared
+
+
 def lost(unit: Unit, calls: Sequence[str] | None = None) -> Usage | None:
     """Return what may have been paid for calls that gave nothing and are not made again under their key."""
     names = unit.reserved if calls is None else [call for call in calls if call in unit.reserved]

@@ -12,7 +12,7 @@ from contracts import Effect, Json, Step, StepMode, Usage
 from runtime.bindings import resolve
 from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, EffectRequest, Waiting
 from runtime.engine.context import Run
-from runtime.engine.costs import reserve_costs, settled
+from runtime.engine.costs import is_unpriced, reserve_costs, settled
 from runtime.engine.denied import after_denial, asked_about
 from runtime.engine.effects import CONFIRMED, call_effect
 from runtime.engine.finish import Draft
@@ -73,6 +73,7 @@ async def call_capability(run: Run, step: Step, unit: Unit, scope: Scope) -> Dra
     began = started_at if changes_the_world else None
     draft = draft_of(answer, started_at=began, seconds=seconds, use=step.use, happened=changes_the_world)
     draft.data_sha256 = answer.data_sha256 or origins.data_sha256()
+    draft.unpriced = is_unpriced(spec, costs, answer)
     if costs:
         draft.usage = settled(answer, costs, Usage.of_step(seconds))
     return draft

@@ -65,6 +65,8 @@ class Draft:
     data_sha256: str | None = None
     usage: Usage | None = None
     """None for one step that only took its time."""
+    unpriced: bool = False
+    """Whether somebody was paid for it, or may have been, and nobody knows how much."""
     use: str | None = None
     uses: tuple[str, ...] = ()
     order_id: OrderId | None = None
@@ -210,6 +212,7 @@ def result_of(run: Run, step: Step, draft: Draft) -> tuple[Result, list[bytes]]:
         order_id=draft.order_id,
         sealed=draft.sealed,
         happened=draft.happened,
+        unpriced=draft.unpriced,
     )
     if apart and _has_readers(run.order.plan):
         result.length = len(data.decode())

@@ -87,6 +87,8 @@ class Result:
     """What code says of a long output, for models of later steps."""
     length: int = 0
     """Characters of such an output."""
+    unpriced: bool = False
+    """Whether somebody was paid for it, or may have been, and nobody knows how much."""
 
     @property
     def result_sha256(self) -> str:
@@ -176,6 +178,7 @@ class Result:
             tuple(get("suspicious", ())),
             get("about", ""),
             get("about_length", 0),
+            bool(get("unpriced")),
         )
 
 
@@ -202,6 +205,7 @@ _STORED: Mapping[str, tuple[str, Callable[[Any], Any] | None]] = {
     "happened": ("happened", None),
     "about": ("about", None),
     "length": ("about_length", None),
+    "unpriced": ("unpriced", None),
 }
 """Field → where and in which form it is stored, when it holds anything, which hardly any of them does."""
 _stored = attrgetter(*_STORED)

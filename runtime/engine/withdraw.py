@@ -82,14 +82,16 @@ async def _closed(run: Run, order_id: OrderId) -> OrderView:
         if view.version == 0 or view.report is not None:
             return view
         try:
-            await run.journal.write_elsewhere(_withdrawal(run, order_id, view.version))
+            await run.journal.write_elsewhere(_withdrawal(run, order_id, view))
         except VersionConflict:
             continue  # it wrote something meanwhile
         return view
 
 
-def _withdrawal(run: Run, order_id: OrderId, version: int) -> Append:
+def _withdrawal(run: Run, order_id: OrderId, view: OrderView) -> Append:
     order = run.order
-    event = NewEvent("order.withdrawn", {"by": str(order.order_id)})
+    announced = [spent for unit in view.units.values() if not unit.state.settled and (spent := lost(unit)) is not None]
+    told = {"lost": sum(announced[1:], announced[0]).to_json()} if announced else {}
+    event = NewEvent("order.withdrawn", {"by": str(order.order_id), **told})
     source = f"/organisation/{order.organisation}/employee/{order.employee}"
-    return Append(str(order_id), [event], version, order.organisation, source, order.execution_id, order.trace_id)
+    return Append(str(order_id), [event], view.version, order.organisation, source, order.execution_id, order.trace_id)

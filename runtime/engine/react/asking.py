@@ -12,7 +12,7 @@ from contracts import ErrorCategory, Problem
 from runtime.canonical import sha256, to_bytes
 from runtime.engine.budget import enforce_deadline
 from runtime.engine.outcome import Stop
-from runtime.engine.react.costs import ANSWER, reserve_answer
+from runtime.engine.react.costs import ANSWER, free_fact, reserve_answer
 from runtime.engine.react.fitting import fitting_request
 from runtime.engine.react.killed import count_killed
 from runtime.engine.react.messages import prompt_of, request_of, request_sha256
@@ -162,8 +162,9 @@ async def _store(talk: Talk, request: ModelRequest, answer: ModelAnswer, *, seco
     whole: Any = run.journal.redact({"content": answer.content, "calls": calls, "facts": dict(answer.facts)})
     usage = answer.usage.model_copy(update={"seconds": seconds, "steps": 0})
     data = talk.event(
-        answer=number, role=request.role, request_sha256=request_sha256(request), usage=usage.to_json(), **whole
-    )
+        answer=number, role=request.role, request_sha256=request_sha256(request), usage=usage.to_json(),
+        **free_fact(talk, request.role, usage), **whole,
+    )  # fmt: skip
     if talk.squeeze:
         data["squeezed"] = int(talk.squeeze)
     if not answer.facts.get("usage_estimated"):

@@ -14,7 +14,7 @@ from runtime.canonical import clean, sha256
 from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, EffectRequest, Origin, Waiting
 from runtime.engine.conflict import Conflicts
 from runtime.engine.context import clean_data
-from runtime.engine.costs import lost, reserve_costs, settled
+from runtime.engine.costs import is_unpriced, lost, reserve_costs, settled
 from runtime.engine.delegation import ChildEnded
 from runtime.engine.denied import after_denial, asked_about
 from runtime.engine.direct import draft_of
@@ -159,7 +159,7 @@ async def _attempt(talk: Talk, call: Call) -> Pause | None:
         answer, started_at=context.now, seconds=time.perf_counter() - started, use=spec.name, happened=effect
     )
     draft.data_sha256 = answer.data_sha256 or origins.data_sha256()
-    draft.usage = settled(answer, costs, Usage())
+    draft.usage, draft.unpriced = settled(answer, costs, Usage()), is_unpriced(spec, costs, answer)
     await finish_call(talk, call, draft, sha256(clean(arguments)), odd=_odd(talk, spec, draft))
     return None
 

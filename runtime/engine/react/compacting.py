@@ -16,6 +16,7 @@ from runtime.context.memory import messages_kept
 from runtime.context.parts import Form
 from runtime.engine.context import clean_data
 from runtime.engine.react.condensing import Condenser
+from runtime.engine.react.costs import free_fact
 from runtime.engine.react.messages import call_name, origin_of_call, whole_prompt
 from runtime.engine.react.naming import ROLE, name_of
 from runtime.engine.react.state import Call
@@ -79,7 +80,8 @@ async def _record(talk: Talk, state: Compaction, condenser: Condenser, *, tier: 
     """Write down how the conversation is shown from now on, why, and what finding it out took."""
     redacted = talk.run.journal.redact(state.model_dump(mode="json", exclude_defaults=True))
     used = condenser.usage.model_copy(update={"seconds": condenser.seconds})
-    facts: dict[str, Json] = {"tier": tier.name.lower(), **sizes, "usage": used.to_json()}
+    free = free_fact(talk, condenser.role, used)
+    facts: dict[str, Json] = {"tier": tier.name.lower(), **sizes, "usage": used.to_json(), **free}
     blobs = []
     text = to_bytes(redacted)
     if len(text) > talk.run.settings.inline_output:

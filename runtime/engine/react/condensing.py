@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from contracts import Materialisation, Usage
 from runtime.context.compress import condense
 from runtime.engine.context import clean_data
-from runtime.engine.react.costs import set_aside
+from runtime.engine.react.costs import free_fact, set_aside
 from runtime.engine.react.talk import Talk
 from runtime.errors import CapabilityFailed
 from runtime.ledger.port import NewEvent
@@ -26,7 +26,8 @@ async def condense_inputs(talk: Talk) -> None:
             found = await condense(each.text, condenser.ask, settings=settings)
             used = condenser.usage.model_copy(update={"seconds": condenser.seconds})
             text = talk.run.journal.redact(found.text)
-            data = talk.event(ref=each.ref, text=text, why=found.why or None, usage=used.to_json())
+            free = free_fact(talk, condenser.role, used)
+            data = talk.event(ref=each.ref, text=text, why=found.why or None, usage=used.to_json(), **free)
             await talk.run.journal.write(NewEvent("context.condensed", clean_data(data)))
         condensed = replace(each, condensed=talk.react.condensed[each.ref])
         talk.inputs = (*talk.inputs[:number], condensed, *talk.inputs[number + 1 :])
@@ -41,6 +42,8 @@ class Condenser:
     """For what: the id of a call, or of an answer."""
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    role: str = "summarise"
+    """Of the model that was asked."""
     _asked: int = 0
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
@@ -54,7 +57,7 @@ class Condenser:
         run = self.talk.run
         if run.model is None:
             raise CapabilityFailed("No model is configured.")
-        self._asked += 1
+        self._asked, self.role = self._asked + 1, request.role
         what, began = f"{self.what}:condensed:{self._asked}", time.perf_counter()
         await set_aside(self.talk, request, what)
         try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from contracts import Budget, Limit
+from contracts import Budget, Limit, Usage
 from runtime.engine.account import OWN
 from runtime.engine.amounts import SMALLEST, Amounts, amounts_of, spent_of
 from runtime.engine.budget import exceeded
 from runtime.engine.costs import ONE_STEP, PriceUnknown
 from runtime.engine.react.talk import Talk
+from runtime.engine.spent import FREE
 from runtime.model.port import Bounded, ModelRequest, Priced
 
 ANSWER = "answer"
@@ -34,6 +35,13 @@ async def set_aside(talk: Talk, request: ModelRequest, what: str) -> None:
     if _is_limited(talk):
         _require_share(talk, request)
         await talk.run.account.take(talk.unit, {what: _needed(talk, request, talk.run.account.budget)})
+
+
+def free_fact(talk: Talk, role: str, usage: Usage) -> dict[str, bool]:
+    """Return what an event of a request says of its price where it tells no money: that it is known to cost nothing."""
+    model: object = talk.run.model
+    known = isinstance(model, Priced) and model.price_fault(role) is None
+    return {FREE: True} if known and not usage.money and usage.tokens_in + usage.tokens_out else {}
 
 
 def _is_limited(talk: Talk) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from contracts import Problem, Usage
 from runtime.engine.budget import deadline_passed
+from runtime.engine.react.costs import free_fact
 from runtime.engine.react.signs import Signs
 from runtime.engine.react.talk import Talk
 from runtime.errors import CapabilityFailed, CapabilityTimeout, SiliconError
@@ -52,7 +53,8 @@ class Attempt:
 
     def unanswered(self, problem: Problem | None) -> NewEvent:
         """Return the event of a request that ended without an answer; without a problem it was stopped."""
-        facts: dict[str, Any] = {"usage": self.usage.to_json()}
+        role = self._request.role
+        facts: dict[str, Any] = {"usage": self.usage.to_json(), "role": role, **free_fact(self._talk, role, self.usage)}
         if self._course.is_worst_case:
             facts["worst_case"] = True
         if problem is None:

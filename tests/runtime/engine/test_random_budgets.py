@@ -16,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts import Budget, Limit, Money, OrderState, PlanDefinition, StatusReport, TaskOrder
+from governance.costs import costs_of_execution
+from governance.costs.amounts import total
 from runtime.capabilities.port import CallContext
 from runtime.engine.account import Account
 from runtime.engine.amounts import amounts_of, budget_of
@@ -127,6 +129,12 @@ class Paying:
         async with asyncio.timeout(60):  # nobody may wait for what nobody returns
             return await self.world.run(order)
 
+    def counted(self) -> tuple[Decimal, int]:
+        """Return the money and the steps that the costs of the execution add up to."""
+        days = self._bench.runner.run(costs_of_execution(self._bench.store.ledger, self.world.execution_id))
+        whole = total(days)
+        return dict(whole.money).get("USD", Decimal(0)), whole.steps
+
     def held(self) -> list[str]:
         """Return every order that has ended with something still set aside, read from the ledger alone."""
         return self._bench.runner.run(self._held())
@@ -177,6 +185,7 @@ def test_a_tree_never_spends_more_than_it_has_and_returns_what_it_did_not_spend(
 
     assert report is not None and report.state in (OrderState.DONE, OrderState.PARTIAL)
     assert spent(report) == sum(paying.paid.values()) <= money
+    assert paying.counted() == (spent(report), report.usage.steps)
     assert report.usage.steps <= steps
     assert paying.held() == []
     assert max(paying.calls.values(), default=0) <= 2 + len(deaths)
@@ -208,5 +217,6 @@ def test_extended_by_what_it_asks_for_a_tree_comes_to_its_end_and_repeats_nothin
 
     assert report is not None and report.state is OrderState.DONE
     assert spent(report) == sum(paying.paid.values()) <= amounts_of(budget)[Limit.MONEY]
+    assert paying.counted() == (spent(report), report.usage.steps)
     assert paying.held() == []
     assert deaths or max(paying.calls.values(), default=0) <= 2  # one answer was lost
