@@ -10,6 +10,7 @@ from pathlib import Path
 from console.archiving import Archiving
 from console.bridging import Bridging
 from console.clustering import Clustering
+from console.costing import Costing
 from console.evidence import Evidence
 from console.executions import SiliconExecutions
 from console.keeping import Keeping
@@ -40,7 +41,7 @@ async def open_application(settings: Settings, clock: Clock | None = None) -> As
 
 
 class SiliconApplication(
-    SiliconExecutions, Serving, Archiving, Evidence, Clustering, Bridging, Letters, Prompts, Ruling
+    SiliconExecutions, Serving, Archiving, Evidence, Clustering, Bridging, Letters, Prompts, Ruling, Costing
 ):
     """The port `Application`. Deadlines that passed are judged before anything is read or run."""
 

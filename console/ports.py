@@ -11,6 +11,7 @@ from typing import Protocol
 from console.ports_archives import Archives
 from console.ports_bridges import Bridges
 from console.ports_cluster import Cluster
+from console.ports_costs import CostsPort
 from console.ports_evidence import Evidence
 from console.ports_executions import Executions, Watch
 from console.ports_letters import Letters
@@ -23,7 +24,9 @@ from contracts import MetricDefinition
 from runtime.settings.load import Settings
 
 
-class Application(Executions, Remote, Archives, Evidence, Cluster, Bridges, Letters, Prompts, Rules, Protocol):
+class Application(
+    Executions, Remote, Archives, Evidence, Cluster, Bridges, Letters, Prompts, Rules, CostsPort, Protocol
+):
     """The product as its faces use it.
 
     Opening one touches neither database nor folder: each method opens what it needs, so that `doctor` and `db` work on

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, FastAPI
 
-from console.api import bridges, cluster, events, evidence, executions, health, notifications, questions, rules
+from console.api import bridges, cluster, costs, events, evidence, executions, health, notifications, questions, rules
 from console.api.bodies import Bodies
 from console.api.desk import Desk
 from console.api.doors import Authentication, Rates, Telling
@@ -58,7 +58,7 @@ def create_api(
     api.state.desk = Desk(application, settings, wake, feed)
     tell_problems(api)
     versioned = APIRouter(prefix=PREFIX)
-    for each in (executions, evidence, questions, notifications, events, cluster, bridges, rules):
+    for each in (executions, evidence, questions, notifications, events, cluster, bridges, rules, costs):
         versioned.include_router(each.routes)
     api.include_router(versioned)
     api.include_router(health.routes)

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "cancel": ("Work", "console.cli.commands.cancel", "Cancel an execution and all below it."),
     "runs": ("Work", "console.cli.commands.runs", "List executions, newest first."),
     "show": ("Work", "console.cli.commands.show", "Show an execution: every step, number and source."),
+    "costs": ("Work", "console.cli.commands.costs", "Show what work cost, and what it may cost."),
     "events": ("Work", "console.cli.commands.events", "Show what the ledger holds, and follow it."),
     "approvals": ("Decisions", "console.cli.commands.approvals", "List, show and decide cards."),
     "answer": ("Decisions", "console.cli.commands.answer", "Answer a question that an execution waits for."),

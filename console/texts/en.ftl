@@ -300,6 +300,31 @@ init-next = Next:
 
 ## Metrics and sensors
 
+costs-none = Nothing was spent in that time.
+costs-by-step = step
+costs-by-agent = employee
+costs-by-process = process
+costs-by-department = department
+costs-by-model = model
+costs-by-day = day
+costs-no-step = (no step)
+costs-no-agent = (unknown)
+costs-no-process = (a goal without a skill)
+costs-no-department = (unknown)
+costs-no-model = (no model)
+costs-no-day = (unknown)
+costs-money = money
+costs-tokens-in = tokens in
+costs-tokens-out = tokens out
+costs-seconds = seconds
+costs-steps = steps
+costs-total = Total
+costs-unknown = { $count ->
+    [one] 1 of unknown price
+   *[other] { $count } of unknown price
+}
+costs-rebuilt = Costs are counted anew, up to event { $position }.
+
 rules-none = This organisation has no rules.
 rules-name = rule
 rules-applies-to = applies to

@@ -248,6 +248,28 @@ init-next = 下一步：
 
 ## 指标与传感器
 
+costs-none = 这段时间没有任何花费。
+costs-by-step = 步骤
+costs-by-agent = 员工
+costs-by-process = 流程
+costs-by-department = 部门
+costs-by-model = 模型
+costs-by-day = 日期
+costs-no-step = （无步骤）
+costs-no-agent = （未知）
+costs-no-process = （没有技能的目标）
+costs-no-department = （未知）
+costs-no-model = （无模型）
+costs-no-day = （未知）
+costs-money = 金额
+costs-tokens-in = 输入词元
+costs-tokens-out = 输出词元
+costs-seconds = 秒
+costs-steps = 步数
+costs-total = 合计
+costs-unknown = { $count } 次价格未知
+costs-rebuilt = 成本已重新统计，截至事件 { $position }。
+
 rules-none = 该组织没有规则。
 rules-name = 规则
 rules-applies-to = 适用于

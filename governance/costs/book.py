@@ -38,10 +38,14 @@ class CostBook:
         Raises:
             LedgerError: the ledger cannot be read, or, where something is to be counted, written.
         """
+        await self.catch_up()
+        return await self._read(organisation, since, until)
+
+    async def catch_up(self) -> None:
+        """Count what happened since it was counted last; raises as `days`."""
         async with self._turn:
             while await self._go_on():
                 pass
-            return await self._read(organisation, since, until)
 
     async def organisations(self) -> list[str]:
         """Return the organisations of which costs are kept."""

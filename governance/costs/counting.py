@@ -26,6 +26,8 @@ class _Order:
     path: str
     process: str
     skill: str
+    step: str = ""
+    """The step above that it carries out, where it is one call that a plan of another order names."""
 
 
 _UNKNOWN = _Order("", "", "")
@@ -72,7 +74,7 @@ class CostCounter:
                 continue
             order = self._orders[event.subject]
             model = models.get(spent.role) or models.get("reason") or spent.role if spent.role else ""
-            series = Series(order.path, order.process, order.skill, spent.step, model)
+            series = Series(order.path, order.process, order.skill, order.step or spent.step, model)
             yield Counted(
                 event.organisation, f"{event.time:%Y-%m-%d}", series, Cost.of(spent.usage, unpriced=spent.unpriced)
             )
@@ -101,4 +103,7 @@ def _order_of(data: Any) -> _Order:
     path = [*(above["employee"] for above in chain), order["employee"]]
     path = [name for number, name in enumerate(path) if number == 0 or path[number - 1] != name]
     skills = [skill for skill in (*(above.get("skill") for above in chain), order.get("skill")) if skill]
-    return _Order("/".join(path), skills[0] if skills else "", order.get("skill") or "")
+    process, skill = skills[0] if skills else "", order.get("skill") or ""
+    if skill or not chain:
+        return _Order("/".join(path), process, skill)
+    return _Order("/".join(path), process, chain[-1].get("skill") or "", chain[-1].get("step") or "")

@@ -1,0 +1,88 @@
+"""Costs: what work cost, by whom, for what, with which model."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from console.api.desk import Asking, AtDesk, query_of
+from console.api.model import ApiModel
+from console.views_costs import CostRow, CostTable
+from contracts import Money, Name
+
+routes = APIRouter(prefix="/costs", tags=["costs"])
+
+
+class CostShown(ApiModel):
+    """One sum."""
+
+    key: str
+    """What it is the sum of; empty: of what belongs to none of them."""
+    tokens_in: int
+    """Tokens sent to models."""
+    tokens_out: int
+    """Tokens received from models."""
+    money: tuple[Money, ...] = ()
+    """One entry for each currency, without calls whose price nobody knows."""
+    seconds: float
+    """Seconds of work."""
+    steps: int
+    """Steps finished."""
+    unpriced: int
+    """Calls and answers of models whose price nobody knows; they are in no sum of money."""
+
+    @classmethod
+    def of(cls, row: CostRow) -> CostShown:
+        """Return what is shown of a sum."""
+        return cls(**{name: getattr(row, name) for name in cls.model_fields})
+
+
+class CostList(ApiModel):
+    """Sums of the costs of an organisation."""
+
+    organisation: str
+    """Whose."""
+    by: str
+    """What they are told by."""
+    since: date
+    """First day, UTC."""
+    until: date
+    """Last day, UTC."""
+    rows: tuple[CostShown, ...]
+    """Days and departments in order, the others the dearest first. A department's sum holds all below it."""
+    total: CostShown
+    """Of everything."""
+
+    @classmethod
+    def of(cls, costs: CostTable) -> CostList:
+        """Return what is shown of a table."""
+        return cls(
+            organisation=costs.organisation,
+            by=costs.by,
+            since=costs.since or date.min,
+            until=costs.until or date.max,
+            rows=tuple(map(CostShown.of, costs.rows)),
+            total=CostShown.of(costs.total),
+        )
+
+
+By = Literal["step", "agent", "process", "department", "model", "day"]
+Day = Annotated[date | None, Query(description="A day of UTC, included.", examples=["2026-12-01"])]
+
+
+@routes.get("", dependencies=[query_of("organisation", "by", "since", "until")])
+async def costs(
+    desk: AtDesk,
+    asking: Asking,
+    *,
+    by: Annotated[By, Query(description="What sums are told by.")] = "process",
+    organisation: Annotated[Name | None, Query(description="Whose costs.")] = None,
+    since: Day = None,
+    until: Day = None,
+) -> CostList:
+    """Tell what work cost: tokens, money and seconds, of the last 30 days where nobody says since when."""
+    await desk.home_of(organisation, asking)
+    name = organisation or asking.organisation
+    return CostList.of(await desk.application.costs(by=by, organisation=name, since=since, until=until))
