@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from contracts import DecisionCard, Event, Question
 from governance.approvals import fold_card
-from governance.approvals.gateway import LAST_OF_OPEN
+from governance.approvals.card import LAST_OF_OPEN
 from governance.questions import ASKED
 from runtime.errors import SiliconError
 from runtime.executor import fold_execution

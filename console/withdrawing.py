@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from console.branches import lies_in, orders_of
 from contracts import CardKind, ExecutionId, Name
 from governance.access import People
@@ -10,9 +12,16 @@ from governance.questions import QuestionDesk
 from runtime.clock import Clock
 from runtime.ledger.port import Store
 
+if TYPE_CHECKING:
+    from governance.approvals.index import CardIndex  # it imports SQLAlchemy, which takes 0.4 s
+
+
+_STAY = (CardKind.IN_DOUBT, CardKind.PROPOSAL)
+"""Whether an effect happened still has to be found out; and how the organisation works does not hang on one execution."""
+
 
 async def withdraw(
-    store: Store, clock: Clock, execution_id: ExecutionId, organisation: Name, *, branch: str | None = None
+    store: Store, index: CardIndex, clock: Clock, execution_id: ExecutionId, organisation: Name, *, branch: str | None = None
 ) -> None:
     """Withdraw the open cards and questions of a cancelled execution, or those of a cancelled branch of it.
 
@@ -21,10 +30,10 @@ async def withdraw(
     what = "the execution" if branch is None else f"the branch {branch}"
     orders = {} if branch is None else await orders_of(store, execution_id)
     gateway, desk = ApprovalGateway(store, clock, People(()), organisation), QuestionDesk(store, clock)
-    cards = [view.card for view in await gateway.open_cards() if view.card.execution_id == execution_id]
-    for card in cards:
+    for card_id in await index.of_execution(execution_id):
+        card = (await gateway.get(card_id)).card
         inside = branch is None or lies_in(branch, orders.get(str(card.order_id)), card.step)
-        if inside and card.kind is not CardKind.IN_DOUBT:
+        if inside and card.kind not in _STAY:
             await gateway.withdraw(card.card_id, f"{what} was cancelled")
     for question in await desk.open_questions():
         inside = branch is None or lies_in(branch, orders.get(str(question.order_id)), question.step)

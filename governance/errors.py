@@ -7,8 +7,7 @@ SiliconError
 │   ├── NobodyActs            no person of that name, or none for the system user    (name one of those listed)
 │   └── UnknownOption         the decision names no option of the card               (choose one of those listed)
 ├── PermissionRefused
-│   ├── NotAllowedToDecide    this person may not decide this card                   (ask who is named)
-│   └── ModeNotAvailable      the rule asks for a way of deciding that is not here   (set it to strict)
+│   └── NotAllowedToDecide    this person may not decide this card                   (ask who is named)
 └── BusinessRefusal
     └── CardClosed            decided, expired or withdrawn before; says by whom and when
 """
@@ -48,13 +47,19 @@ class NotAllowedToDecide(PermissionRefused):
     code = "NOT_ALLOWED_TO_DECIDE"
 
 
-class ModeNotAvailable(PermissionRefused):
-    """An approval rule asks for a way of deciding that this version does not have."""
-
-    code = "MODE_NOT_AVAILABLE"
-
-
 class CardClosed(BusinessRefusal):
     """The card takes no decision any more, or none of this person; `outcome`, `by` and `at` are in the facts."""
 
     code = "CARD_CLOSED"
+
+
+class CannotBeUndone(BusinessRefusal):
+    """What a card brought about cannot be taken back, or not any more."""
+
+    code = "CANNOT_BE_UNDONE"
+
+
+class ReviewRefused(BusinessRefusal):
+    """Nothing was approved that could be reviewed."""
+
+    code = "REVIEW_REFUSED"

@@ -75,6 +75,7 @@ class Why(StrEnum):
     NOT_NAMED = "not_named"
     REQUESTER = "requester"
     DEPUTY = "deputy"
+    EDITOR = "editor"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from governance.approvals.ended import turned_down
 from governance.approvals.gateway import ApprovalGateway
 from governance.approvals.matching import belongs_to, is_as_shown
 from governance.approvals.rule import ApprovalRule, rule_for
-from governance.errors import ModeNotAvailable
 from runtime.capabilities.port import Allowed, EffectRequest, Refused, Told, Waiting
 from runtime.clock import Clock
 from runtime.errors import NotFound
@@ -74,10 +73,7 @@ class AccessCards:
         rule = rule_for(self._rules, request.spec.policy)
         if rule is None:
             return None
-        try:
-            card = access_card(request, why, rule, self._say_in, self._clock.now())
-        except ModeNotAvailable:
-            return None
+        card = access_card(request, why, rule, self._say_in, self._clock.now())
         if not self._gateway.can_be_decided(card):
             return None
         return Waiting((card.card_id,), (self._gateway.card_append(card),))

@@ -2,72 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from enum import StrEnum
+from datetime import datetime
 from functools import cached_property, reduce
+from typing import TypeAlias
 
 from pydantic import TypeAdapter
 
-from contracts import Decision, DecisionCard, Event, Name, Option, Outcome, Sha256
+from contracts import (
+    ApprovalMode,
+    Decision,
+    DecisionCard,
+    Edit,
+    Event,
+    ExecutionId,
+    Name,
+    Option,
+    OrderId,
+    Outcome,
+    Sha256,
+)  # fmt: skip
+from governance.approvals.life import CLOSED_WITHOUT_A_YES, CardState, Move, state_after
+from governance.approvals.working_hours import moment_after
 from governance.errors import IllegalTransition
 from runtime.canonical import clean, sha256
 from runtime.errors import NotFound
-
-
-class CardState(StrEnum):
-    """Where a card stands."""
-
-    OPEN = "open"
-    ESCALATED = "escalated"
-    """Open still, with others and for the last time."""
-    APPROVED = "approved"
-    DENIED = "denied"
-    EXPIRED = "expired"
-    WITHDRAWN = "withdrawn"
-
-
-class Move(StrEnum):
-    """What may happen to a card."""
-
-    VOTE = "vote"
-    """A yes that does not reach the quorum."""
-    APPROVE = "approve"
-    """The yes that does."""
-    DENY = "deny"
-    ESCALATE = "escalate"
-    EXPIRE = "expire"
-    WITHDRAW = "withdraw"
-    USE = "use"
-    """An effect takes place on the strength of it."""
-
-
-LIFE: Mapping[tuple[CardState, Move], CardState] = {
-    (CardState.OPEN, Move.VOTE): CardState.OPEN,
-    (CardState.OPEN, Move.APPROVE): CardState.APPROVED,
-    (CardState.OPEN, Move.DENY): CardState.DENIED,
-    (CardState.OPEN, Move.ESCALATE): CardState.ESCALATED,
-    (CardState.OPEN, Move.EXPIRE): CardState.EXPIRED,
-    (CardState.OPEN, Move.WITHDRAW): CardState.WITHDRAWN,
-    (CardState.ESCALATED, Move.VOTE): CardState.ESCALATED,
-    (CardState.ESCALATED, Move.APPROVE): CardState.APPROVED,
-    (CardState.ESCALATED, Move.DENY): CardState.DENIED,
-    (CardState.ESCALATED, Move.EXPIRE): CardState.EXPIRED,
-    (CardState.ESCALATED, Move.WITHDRAW): CardState.WITHDRAWN,
-    (CardState.APPROVED, Move.USE): CardState.APPROVED,
-}
-"""Every move there is. Only APPROVE leads to approved, and nothing leads out of an end but the use of a yes."""
-
-
-def state_after(state: CardState, move: Move) -> CardState:
-    """Return where `move` leads; raise IllegalTransition when the table has no such row."""
-    try:
-        return LIFE[state, move]
-    except KeyError:
-        raise IllegalTransition(
-            f"A card that is {state} takes no {move}.", state=state.value, move=move.value
-        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +39,48 @@ class Use:
     """The call: the same after a crash."""
     action: int
     """Which action of the chosen option, from 0."""
+    back: bool = False
+    """Whether it is one of the actions that take it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """That a mode let an option pass without a person."""
+
+    option: str
+    mode: ApprovalMode
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Another execution that wanted exactly the same, and waits for what becomes of it here."""
+
+    execution_id: ExecutionId
+    order_id: OrderId
+    step: str
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """That somebody wants it taken back."""
+
+    by: Name
+    at: datetime
+    via: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What somebody says afterwards."""
+
+    by: Name
+    at: datetime
+    via: str
+    right: bool
+    """False: it was a serious error."""
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,19 @@ class CardView:
     decisions: tuple[Decision, ...] = ()
     used_by: tuple[Use, ...] = ()
     closed_at: datetime | None = None
+    """When it was decided, or ended without a decision."""
     reason: str = ""
-    """Why it was withdrawn."""
+    """Why it was withdrawn, or what failed."""
+    remind_at: datetime | None = None
+    """When those who may decide are reminded; None once they were."""
+    passed: Passed | None = None
+    edits: tuple[Edit, ...] = ()
+    joined: tuple[Joined, ...] = ()
+    superseded_by: str | None = None
+    back: Back | None = None
+    reviews: tuple[Review, ...] = ()
+    acted_at: datetime | None = None
+    """When the last of it was carried out, or had failed."""
 
     @property
     def is_open(self) -> bool:
@@ -105,21 +118,35 @@ class CardView:
         return self.state in (CardState.OPEN, CardState.ESCALATED)
 
     @property
+    def is_approved(self) -> bool:
+        """Whether it had its yes, whatever became of that."""
+        return not self.is_open and self.state not in CLOSED_WITHOUT_A_YES
+
+    @property
     def outcome(self) -> Outcome | None:
-        """How it ended; None while it is open. Only `approved` is a yes."""
-        return None if self.is_open else Outcome(self.state.value)
+        """How it was decided; None while it is open. Only `approved` is a yes."""
+        if self.is_open:
+            return None
+        return Outcome.APPROVED if self.is_approved else Outcome(self.state.value)
 
     @property
     def chosen(self) -> Option | None:
         """The option that was approved; None for everything else."""
-        if self.state is not CardState.APPROVED:
+        if not self.is_approved:
             return None
-        return option_of(self.card, self.decisions[-1].option)
+        return option_of(self.card, self.passed.option if self.passed is not None else self.decisions[-1].option)
 
     @property
     def decided_by(self) -> str | None:
-        """Whose decision closed it; None when no decision did."""
+        """Whose decision closed it, the rule where a mode let it pass; None when no decision did."""
+        if self.passed is not None:
+            return f"rule/{self.card.policy}"
         return self.decisions[-1].by if self.outcome in (Outcome.APPROVED, Outcome.DENIED) else None
+
+    @property
+    def due_at(self) -> datetime:
+        """When the clock has the next effect on it, as long as it is open: a reminder, or its deadline."""
+        return self.deadline if self.remind_at is None else min(self.remind_at, self.deadline)
 
     @cached_property
     def card_sha256(self) -> Sha256:
@@ -130,9 +157,20 @@ class CardView:
         """Whether its deadline has passed without a decision."""
         return self.is_open and now >= self.deadline
 
+    @property
+    def valid(self) -> tuple[Decision, ...]:
+        """The decisions about what it says now; those before an edit were about something else."""
+        if not self.edits:
+            return self.decisions
+        return tuple(each for each in self.decisions if each.card_sha256 == self.card_sha256)
+
     def said_yes_to(self, option: str | None) -> frozenset[str]:
         """Return the people who chose the option."""
-        return frozenset(d.by for d in self.decisions if d.approve and d.option == option)
+        return frozenset(d.by for d in self.valid if d.approve and d.option == option)
+
+    def voices_for(self, option: str | None) -> frozenset[str]:
+        """Return whose voices the option has: who decides on behalf of somebody has that one's."""
+        return frozenset(d.voice for d in self.valid if d.approve and d.option == option)
 
 
 def card_sha256(card: DecisionCard) -> Sha256:
@@ -146,10 +184,10 @@ def option_of(card: DecisionCard, option: str | None) -> Option | None:
 
 
 def move_of(view: CardView, decision: Decision) -> Move:
-    """Return what a decision does: a no denies, a yes approves once its option has the quorum."""
+    """Return what a decision does: a no denies, a yes approves once its option has the quorum of voices."""
     if not decision.approve:
         return Move.DENY
-    agreed = view.said_yes_to(decision.option) | {decision.by}
+    agreed = view.voices_for(decision.option) | {decision.voice}
     return Move.APPROVE if len(agreed) >= view.card.quorum else Move.VOTE
 
 
@@ -167,36 +205,132 @@ def fold_card(events: Sequence[Event]) -> CardView:
 
 def raised(card: DecisionCard) -> CardView:
     """Return how a card stands right after it was raised."""
-    return CardView(card=card, state=CardState.OPEN, who=card.who, deadline=card.deadline, version=1)
+    return CardView(
+        card=card, state=CardState.OPEN, who=card.who, deadline=card.deadline, version=1, remind_at=card.remind_at
+    )  # fmt: skip
 
 
 def escalation(view: CardView, now: datetime) -> datetime:
-    """Return the deadline after passing the card on: as much time again as it had, from now."""
-    length: timedelta = view.card.deadline - view.card.raised_at
-    return now + length
+    """Return the deadline after passing the card on: as much time again as it had, from now, counted as before."""
+    return moment_after(now, _given_s(view.card), view.card.hours)
+
+
+def reminder(view: CardView, now: datetime) -> datetime | None:
+    """Return when those are reminded to whom it is passed on; None where nobody was to be."""
+    if view.card.remind_at is None:
+        return None
+    return moment_after(now, _given_s(view.card) / 2, view.card.hours)
+
+
+def _given_s(card: DecisionCard) -> float:
+    return card.within_s or (card.deadline - card.raised_at).total_seconds()
+
+
+def edited(card: DecisionCard, edit: Edit) -> DecisionCard:
+    """Return the card with the option as it was edited."""
+    options = tuple(
+        each.model_copy(update={"actions": edit.after}) if each.id == edit.option else each for each in card.options
+    )
+    return card.model_copy(update={"options": options})
 
 
 def _apply(view: CardView, event: Event) -> CardView:
     data = _data(event)
     view = replace(view, version=event.stream_version)
-    match event.type:
-        case "card.decided":
-            decision = Decision.read(data["decision"])  # type: ignore[arg-type]
-            view = _moved(view, move_of(view, decision), event)
-            return replace(view, decisions=(*view.decisions, decision))
-        case "card.escalated":
-            view = _moved(view, Move.ESCALATE, event)
-            return replace(
-                view, who=_NAMES.validate_python(data["who"]), deadline=_TIME.validate_python(data["deadline"])
-            )
-        case "card.expired":
-            return _moved(view, Move.EXPIRE, event)
-        case "card.withdrawn":
-            return replace(_moved(view, Move.WITHDRAW, event), reason=str(data.get("reason", "")))
-        case "card.used":
-            use = Use(str(data["order_id"]), str(data["key"]), _INDEX.validate_python(data.get("action", 0)))
-            return replace(_moved(view, Move.USE, event), used_by=(*view.used_by, use))
-    raise IllegalTransition(f"{event.type} is nothing that happens to a card.", type=event.type)
+    fold = _FOLDS.get(event.type)
+    if fold is None:
+        raise IllegalTransition(f"{event.type} is nothing that happens to a card.", type=event.type)
+    return fold(view, event, data)
+
+
+def _decided(view: CardView, event: Event, data: _Data) -> CardView:
+    decision = Decision.read(data["decision"])  # type: ignore[arg-type]
+    view = _moved(view, move_of(view, decision), event)
+    return replace(view, decisions=(*view.decisions, decision))
+
+
+def _passed(view: CardView, event: Event, data: _Data) -> CardView:
+    passed = Passed(str(data["option"]), ApprovalMode(str(data["mode"])), event.time)
+    return replace(_moved(view, Move.APPROVE, event), passed=passed)
+
+
+def _edited(view: CardView, event: Event, data: _Data) -> CardView:
+    edit = Edit.read(data["edit"])  # type: ignore[arg-type]
+    view = _moved(view, Move.EDIT, event)
+    return replace(view, card=edited(view.card, edit), edits=(*view.edits, edit))
+
+
+def _joined(view: CardView, event: Event, data: _Data) -> CardView:
+    joined = Joined(ExecutionId(str(data["execution_id"])), OrderId(str(data["order_id"])), str(data["step"]))
+    return replace(_moved(view, Move.JOIN, event), joined=(*view.joined, joined))
+
+
+def _escalated(view: CardView, event: Event, data: _Data) -> CardView:
+    view = _moved(view, Move.ESCALATE, event)
+    remind_at = None if data.get("remind_at") is None else _TIME.validate_python(data["remind_at"])
+    deadline = _TIME.validate_python(data["deadline"])
+    return replace(view, who=_NAMES.validate_python(data["who"]), deadline=deadline, remind_at=remind_at)
+
+
+def _used(view: CardView, event: Event, data: _Data) -> CardView:
+    back = data.get("back") is True
+    use = Use(str(data["order_id"]), str(data["key"]), _INDEX.validate_python(data.get("action", 0)), back)
+    return replace(_moved(view, Move.TAKE_BACK if back else Move.USE, event), used_by=(*view.used_by, use))
+
+
+def _asked_back(view: CardView, event: Event, data: _Data) -> CardView:
+    back = Back(str(data["by"]), event.time, str(data.get("via", "")), str(data.get("reason", "")))
+    return replace(_moved(view, Move.ASK_BACK, event), back=back)
+
+
+def _reviewed(view: CardView, event: Event, data: _Data) -> CardView:
+    said = (str(data["by"]), event.time, str(data.get("via", "")), data["right"] is True, str(data.get("reason", "")))
+    return replace(_moved(view, Move.REVIEW, event), reviews=(*view.reviews, Review(*said)))
+
+
+def _ended(move: Move) -> _Fold:
+    def fold(view: CardView, event: Event, data: _Data) -> CardView:
+        acted = event.time if move in (Move.EXECUTE, Move.FAIL) else view.acted_at
+        reason = str(data.get("reason", ""))
+        return replace(_moved(view, move, event), reason=reason or view.reason, acted_at=acted)
+
+    return fold
+
+
+def _superseded(view: CardView, event: Event, data: _Data) -> CardView:
+    return replace(_moved(view, Move.SUPERSEDE, event), superseded_by=str(data["by"]))
+
+
+def _reminded(view: CardView, event: Event, data: _Data) -> CardView:
+    return replace(_moved(view, Move.REMIND, event), remind_at=None)
+
+
+_Data: TypeAlias = Mapping[str, object]
+_Fold: TypeAlias = Callable[[CardView, Event, _Data], CardView]
+
+_FOLDS: Mapping[str, _Fold] = {
+    "card.decided": _decided,
+    "card.passed": _passed,
+    "card.edited": _edited,
+    "card.joined": _joined,
+    "card.reminded": _reminded,
+    "card.escalated": _escalated,
+    "card.expired": _ended(Move.EXPIRE),
+    "card.withdrawn": _ended(Move.WITHDRAW),
+    "card.superseded": _superseded,
+    "card.used": _used,
+    "card.executed": _ended(Move.EXECUTE),
+    "card.execution_failed": _ended(Move.FAIL),
+    "card.undo_requested": _asked_back,
+    "card.undone": _ended(Move.UNDO),
+    "card.reviewed": _reviewed,
+}
+"""What each event does to a card; the state itself comes from the table of `life` alone."""
+
+CARD_EVENTS = ("card.raised", *_FOLDS)
+
+LAST_OF_OPEN = ("card.raised", "card.decided", "card.edited", "card.joined", "card.reminded", "card.escalated")
+"""Types of the last event of a card that may be open."""
 
 
 def _moved(view: CardView, move: Move, event: Event) -> CardView:

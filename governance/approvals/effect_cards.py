@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from contracts import CardId, CardKind, DecisionCard, Effect, Json, Option, Text
+from contracts import ApprovalMode, CardId, CardKind, DecisionCard, Effect, Json, Option, Text
 from governance.approvals.matching import action_of
+from governance.approvals.modes import Why
 from governance.approvals.rule import ApprovalRule
-from governance.approvals.strict import mode_of
 from runtime.capabilities.port import EffectRequest
 from runtime.texts import LANGUAGES, Say
 
@@ -91,12 +91,15 @@ def gate_card(
         impact=say(f"{text}-impact"),
         options=options,
         policy=rule.name,
-        mode=mode_of(rule, order.approval_mode),
+        mode_why=(Why.POLICY if rule.mode is ApprovalMode.STRICT else Why.CONFIDENCE).value,
         who=rule.who,
         quorum=rule.quorum,
         requested_by=order.requested_by,
         raised_at=now,
         deadline=rule.deadline(now),
+        remind_at=rule.reminder(now),
+        within_s=rule.within_s,
+        hours=rule.hours,
         escalate_to=rule.escalate_to,
     )
 

@@ -16,4 +16,15 @@ def turned_down(view: CardView) -> Refused:
             return Refused("DENIED", f"{view.decided_by} said no on {card_id}{f': {said}' if said else '.'}")
         case Outcome.EXPIRED:
             return Refused("EXPIRED", f"Nobody decided {card_id} by {view.deadline:%Y-%m-%d %H:%M} UTC; it expired.")
+        case Outcome.SUPERSEDED:
+            return Refused("SUPERSEDED", f"{card_id} was superseded by {view.superseded_by}, which asks about the same.")
     return Refused("WITHDRAWN", f"{card_id} was withdrawn: {view.reason}")
+
+
+def done_elsewhere(view: CardView) -> Refused:
+    """Return that another execution carries out what was approved, so that it is not done twice."""
+    card = view.card
+    return Refused(
+        "DONE_ELSEWHERE",
+        f"{card.execution_id} asked for the very same before, and carries it out on {card.card_id}; it is not done twice.",
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from contracts import CardId, CardKind, Outcome
+from contracts import CardId, CardKind, Json, Outcome, TaskOrder
 from governance.approvals.access import AccessCards
 from governance.approvals.card import CardView, Use
 from governance.approvals.effect_cards import (
@@ -16,11 +17,11 @@ from governance.approvals.effect_cards import (
     effect_card,
     offers_to_act,
 )
-from governance.approvals.ended import turned_down
+from governance.approvals.ended import done_elsewhere, turned_down
 from governance.approvals.gateway import ApprovalGateway
-from governance.approvals.matching import belongs_to, use_for
+from governance.approvals.life import CardState
+from governance.approvals.matching import belongs_to, is_as_shown, takes_back, use_for
 from governance.approvals.rule import DEFAULT_RULE, ApprovalRule, rule_for
-from governance.errors import ModeNotAvailable
 from governance.policies import PolicyBook, PolicyRequest
 from runtime.capabilities.port import Allowed, EffectRequest, Refused, Told, Waiting
 from runtime.clock import Clock
@@ -70,14 +71,34 @@ class ApprovalGate:
         if rule is None:
             return _no_rule(request)
         for view in await self._cards(request):
-            answer = self._answer(view, request, rule)
+            answer = await self._answer(view, request, rule)
             if answer is not None:
                 return answer
-        try:
-            card = effect_card(request, rule, self._say_in, self._clock.now())
-        except ModeNotAvailable as error:
-            return Refused(error.code, error.message)
-        return Waiting((card.card_id,), (self._gateway.card_append(card),))
+        card = effect_card(request, rule, self._say_in, self._clock.now())
+        appends = await self._gateway.raise_appends(card)
+        if isinstance(appends, CardView):
+            return Waiting((appends.card.card_id,), (self.join_append(appends, request.order, request.step),))
+        return Waiting((card.card_id,), appends)
+
+    async def edited(self, request: EffectRequest) -> Mapping[str, Json] | None:
+        """Return the arguments that a person gave the call in the place of its own, and that were approved; else None.
+
+        That can only be on the card that asked about this very call: one that the step raised, with the arguments that
+        it has.
+        """
+        for card_id in reversed(request.pending):
+            view = await self._find(card_id)
+            if view is None or view.card.kind is not CardKind.EFFECT or not belongs_to(view.card, request.order):
+                continue
+            chosen, first = view.chosen, next(iter(view.edits), None)
+            if chosen is not None and first is not None and any(is_as_shown(each, request) for each in first.before):
+                return chosen.actions[0].arguments
+        return None
+
+    def join_append(self, view: CardView, order: TaskOrder, step: str) -> Append:
+        """Return the append by which an order waits for a card that another execution raised about the very same."""
+        facts = {"execution_id": order.execution_id, "order_id": order.order_id, "step": step}
+        return replace(self._gateway.event_append(view, "card.joined", **facts), execution_id=order.execution_id)
 
     async def in_doubt(self, request: EffectRequest) -> Waiting | Told | bool:
         """Return whether the effect happened, or what it gave, once a person said so; each answer counts for one doubt.
@@ -119,26 +140,48 @@ class ApprovalGate:
         """Return the cards that may answer for the request: its authority, then those it raised, newest first."""
         authority = () if request.order.authority is None else (request.order.authority,)
         found = [await self._find(card_id) for card_id in (*authority, *reversed(request.pending))]
-        return [
-            view
-            for view in found
-            if view is not None and view.card.kind not in _NO_APPROVAL and belongs_to(view.card, request.order)
-        ]
+        return [view for view in found if view is not None and view.card.kind not in _NO_APPROVAL]
 
-    def _answer(self, view: CardView, request: EffectRequest, rule: ApprovalRule) -> Allowed | Waiting | Refused | None:
+    async def _answer(
+        self, view: CardView, request: EffectRequest, rule: ApprovalRule
+    ) -> Allowed | Waiting | Refused | None:
         """Return what the card says to the request; None when it says nothing about it."""
-        card_id = view.card.card_id
+        card_id, order = view.card.card_id, request.order
+        if takes_back(view, request):
+            use = use_for(view, request)
+            return None if use is None else self._allowed(view, use)
+        if not belongs_to(view.card, order):
+            return self._answer_to_joined(view, order)
         if view.is_open:
             return Waiting((card_id,))
         if view.outcome is not Outcome.APPROVED:
             return turned_down(view)
         use = use_for(view, request)
-        if use is not None and self._gateway.fulfils(view, rule):
-            appends = () if use in view.used_by else (self._gateway.use_append(view, use),)
-            return Allowed(card_id, appends)
+        if use is not None and self._gateway.fulfils(view, rule) and await self._still_passes(view, request):
+            return self._allowed(view, use)
         if view.chosen is not None and not view.chosen.actions:
             return Refused("DENIED", f"{view.decided_by} chose {view.chosen.id} on {card_id}: nothing is done.")
         return None
+
+    def _answer_to_joined(self, view: CardView, order: TaskOrder) -> Waiting | Refused | None:
+        """Return what a card of another execution says to an order that waits for it: that one carries it out."""
+        if not any(joined.order_id == order.order_id for joined in view.joined):
+            return None
+        if view.is_open:
+            return Waiting((view.card.card_id,))
+        if view.is_approved:
+            return done_elsewhere(view)
+        return None if view.state in (CardState.WITHDRAWN, CardState.SUPERSEDED) else turned_down(view)
+
+    async def _still_passes(self, view: CardView, request: EffectRequest) -> bool:
+        """Whether what passed by its mode still may: a serious error since then puts it before a person."""
+        if view.passed is None:
+            return True
+        return not (await self._gateway.standings.of(request.spec.name)).set_back
+
+    def _allowed(self, view: CardView, use: Use) -> Allowed:
+        appends = () if use in view.used_by else (self._gateway.use_append(view, use),)
+        return Allowed(view.card.card_id, appends)
 
     async def _find(self, card_id: CardId | str) -> CardView | None:
         if not isinstance(card_id, CardId):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from contracts import ApprovalMode, Name
+from contracts import ApprovalMode, Name, WorkingHours
+from governance.approvals.working_hours import moment_after
 
 DEFAULT_RULE = "default"
 """The rule for effects whose capability names none."""
@@ -26,6 +27,15 @@ class ApprovalRule:
     quorum: int = 1
     """How many different people have to choose the same option."""
     mode: ApprovalMode = ApprovalMode.STRICT
+    """The loosest way in which its actions may be decided; what holds for one of them, `modes` says."""
+    impact: str | None = None
+    """Expression over `use`, `arguments` and `effect` that gives how much hangs on an action."""
+    under: float | None = None
+    """Actions whose impact is smaller may pass by themselves, in the modes threshold and post_hoc."""
+    undo_within_s: float = 86_400.0
+    """How long what passed by itself may be taken back; the setting `approval.undo_s` where the rule says nothing."""
+    hours: WorkingHours | None = None
+    """Deadlines are counted in these hours; absent means day and night."""
 
     def __post_init__(self) -> None:
         if not self.who:
@@ -37,7 +47,11 @@ class ApprovalRule:
 
     def deadline(self, raised_at: datetime) -> datetime:
         """Return when a card raised at that moment expires; counted in real seconds, whatever clocks do meanwhile."""
-        return raised_at + timedelta(seconds=self.within_s)
+        return moment_after(raised_at, self.within_s, self.hours)
+
+    def reminder(self, raised_at: datetime) -> datetime:
+        """Return when half of that time has passed."""
+        return moment_after(raised_at, self.within_s / 2, self.hours)
 
 
 def rule_for(rules: Mapping[str, ApprovalRule], policy: str | None) -> ApprovalRule | None:

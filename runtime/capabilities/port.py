@@ -388,3 +388,12 @@ class Gate(Protocol):
         A card that offers what a cancellation has ruled out since is withdrawn for one that does not.
         """
         ...
+
+
+@runtime_checkable
+class Edits(Protocol):
+    """A gate whose people may give a call other arguments before they approve it."""
+
+    async def edited(self, request: EffectRequest) -> Mapping[str, Json] | None:
+        """Return the arguments that were approved in the place of the request's own; None where they are its own."""
+        ...

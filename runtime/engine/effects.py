@@ -13,6 +13,7 @@ from runtime.capabilities.port import (
     Allowed,
     CallContext,
     CallResult,
+    Edits,
     EffectRequest,
     Refused,
     Told,
@@ -48,6 +49,7 @@ async def call_effect(
     person's no, or the capability's, leads to a new intent under the same approval. What is raised without that fact
     leaves the intent open, so that nobody goes on before it is settled.
     """
+    request = await _as_approved(run, unit, request)
     if unit.intent is not None and unit.intent.open:
         settled = await find_out(run, step, unit, request, context)
         if settled is not None:
@@ -59,6 +61,16 @@ async def call_effect(
         if paused is not None:
             return paused
     return await _call(run, step, unit, request, context)
+
+
+async def _as_approved(run: Run, unit: Unit | Call, request: EffectRequest) -> EffectRequest:
+    """Return the call with the arguments that people gave it before they approved it, where they did."""
+    earlier = () if unit.approved is None else (unit.approved,)
+    pending = cards_among((*earlier, *(() if unit.doubts else unit.waiting)))
+    if not pending or not isinstance(run.gate, Edits):
+        return request
+    edited = await run.interruptible(run.gate.edited(replace(request, pending=pending)), grace_s=0)
+    return request if edited is None else replace(request, arguments=edited)
 
 
 async def _call(

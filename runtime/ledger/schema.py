@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-REVISION = "0006"
+REVISION = "0007"
 """The newest migration; a database at another revision is upgraded or refused."""
 
 PASSING = {"passing": True}
@@ -305,3 +305,33 @@ cluster_calls = Table(
 )
 """Calls that lie before bridges that speak HTTP, with what was said to them: leave, receipt. Kept for a day, arguments
 only as long as a bridge may still be told to carry the call out."""
+
+cards = Table(
+    "cards",
+    metadata,
+    Column("card", text(40), primary_key=True),
+    Column("organisation", text(255), nullable=False),
+    Column("execution_id", text(40), nullable=False),
+    Column("state", text(20), nullable=False),
+    Column("waits", Integer, nullable=False),
+    Column("deadline", number(), nullable=False),
+    Column("due_at", number(), nullable=False),
+    Column("unreviewed", Integer, nullable=False),
+    Index("cards_waiting", "waits", "deadline", "card"),
+    Index("cards_waiting_of", "waits", "organisation", "deadline", "card"),
+    Index("cards_due", "waits", "due_at"),
+    Index("cards_execution", "execution_id"),
+    Index("cards_unreviewed", "unreviewed", "card"),
+    info=PASSING,
+)
+"""How each decision card stands, made of its events: which wait, which are due, which passed by themselves and were
+not reviewed. It can be made again at any time, so a copy of the ledger begins without it."""
+
+cards_seen = Table(
+    "cards_seen",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("position", number(), nullable=False),
+    info=PASSING,
+)
+"""One row: up to which position the table of cards knows what happened."""

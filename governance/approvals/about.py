@@ -1,0 +1,73 @@
+"""One open card about one thing: a second request for the very same joins it, a newer one about it takes its place.
+
+What a card is about has a stream of its own, whose newest event names the card that is open. Raising a card appends to
+it in the same commit, so that of two executions that ask at once only one raises; the other one judges anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from contracts import CardId, CardKind, DecisionCard
+from governance.approvals.card import CardView, to_event_data
+from runtime.canonical import sha256
+from runtime.errors import NotFound
+from runtime.ledger.port import Append, NewEvent
+
+if TYPE_CHECKING:
+    from governance.approvals.gateway import ApprovalGateway
+
+_SHARED = (CardKind.CHOICE, CardKind.EFFECT, CardKind.PROPOSAL)
+"""Kinds of cards that ask whether something is to be done; the others ask about one call that was begun."""
+
+
+def subject_of(card: DecisionCard) -> str | None:
+    """Return the stream of what the card is about, with which capabilities; None where it is only about itself.
+
+    Without `about` that is exactly its actions: only the very same question is the same then.
+    """
+    if card.kind not in _SHARED:
+        return None
+    acts = [action for option in card.options for action in option.actions]
+    uses = sorted({action.use for action in acts})
+    what = [*uses, card.about] if card.about else [*uses, exactly(card), sha256(dict(card.proposes))]
+    return f"subject/{sha256([card.organisation, what])}"
+
+
+def exactly(card: DecisionCard) -> str:
+    """Return a hash of all that the options would do, and of nothing else."""
+    return sha256([[each.id, [action.to_json() for action in each.actions]] for each in card.options])
+
+
+async def opened_append(gateway: ApprovalGateway, card: DecisionCard) -> Sequence[Append] | CardView:
+    """Return the appends that raise the card, or the open card to join; see the gateway.
+
+    Two calls of one execution are two things that it wants, and each has its card.
+    """
+    subject = subject_of(card)
+    if subject is None:
+        return (gateway.card_append(card),)
+    version, facts = await gateway.newest(subject)
+    open_ = await _open(gateway, facts.get("card"))
+    if open_ is not None and open_.card.execution_id == card.execution_id:
+        return (gateway.card_append(card),)
+    if open_ is not None and exactly(open_.card) == exactly(card) and open_.card.who == card.who:
+        return open_
+    opened = Append(
+        subject, (NewEvent("subject.opened", to_event_data(card=card.card_id)),), version, gateway.organisation,
+        f"/organisation/{gateway.organisation}/approvals",
+    )  # fmt: skip
+    superseded = () if open_ is None else (gateway.event_append(open_, "card.superseded", by=card.card_id),)
+    return (gateway.card_append(card), opened, *superseded)
+
+
+async def _open(gateway: ApprovalGateway, named: object) -> CardView | None:
+    """Return the card that is open about it, after the clock had its effect; None where there is none any more."""
+    if not isinstance(named, str):
+        return None
+    try:
+        view = await gateway.judge(CardId(named), gateway.clock.now())
+    except NotFound:
+        return None
+    return view if view.is_open else None
