@@ -16,8 +16,8 @@ from contracts import CardId, ExecutionId, Id, Json, Question, QuestionId
 from governance.access import People
 from governance.approvals import ApprovalGateway, CardView, fold_card
 from governance.approvals.card import option_of
+from governance.approvals.delegations import Delegations
 from governance.approvals.effect_cards import HAPPENED
-from governance.approvals.gateway import LAST_OF_OPEN
 from governance.errors import CardClosed, IllegalTransition
 from runtime.errors import NotFound
 
@@ -32,30 +32,39 @@ class Deciding:
         """Let every deadline that has passed have its effect; without a server, each command does it."""
         await (await self._resources.asked()).judge_deadlines()
 
-    async def cards(self, *, all_: bool) -> Sequence[CardStanding]:
-        """Return open cards, the nearest deadline first; with `all_` closed ones too."""
-        store = await self._resources.store()
-        streams = await store.ledger.streams("card") if all_ else await self._open_streams()
-        shown: list[tuple[CardView, CardStanding]] = []
-        for stream in streams:
+    async def cards(
+        self, *, all_: bool, organisation: str | None = None, after: CardId | None = None, limit: int | None = None
+    ) -> Sequence[CardStanding]:
+        """Return open cards, the nearest deadline first, or with `all_` all cards, newest first; see the port."""
+        index = await self._resources.card_index()
+        if all_:
+            listed = await index.newest(organisation=organisation, before=after, limit=limit)
+        else:
+            last = None if after is None else await self.find(after)
+            listed = await index.waiting(organisation=organisation, after=last, limit=limit)
+        shown: list[CardStanding] = []
+        for card_id in listed:
             with suppress(NotFound, IllegalTransition):  # pruned since it was listed, or erased in part
-                view = await self._card(stream)
+                view = await self.find(card_id)
                 if all_ or view.is_open:
-                    shown.append((view, await self._standing(view)))
-        shown.sort(key=lambda pair: (not pair[0].is_open, pair[0].deadline))
-        return [standing for _, standing in shown]
+                    shown.append(await self.standing(view))
+        return shown
 
     async def card(self, card_id: CardId) -> CardStanding:
         """Return one card; raise NotFound when there is none."""
-        return await self._standing(await self._card(card_id))
+        return await self.standing(await self.find(card_id))
 
     async def may_decide(self, card_id: CardId, *, by: str | None) -> None:
         """Return when this person may decide the card; see the port."""
-        view = await self._card(card_id)
+        view = await self.find(card_id)
         await self._ready(view.card.execution_id)
+        gateway = await self.gateway_of(view)
+        await gateway.check_right(view, gateway.people.acting(by, system_user()))
+
+    async def gateway_of(self, view: CardView) -> ApprovalGateway:
+        """Return the gateway of the card's organisation, with its people as they stand now."""
         people = await self._people(view.card.execution_id)
-        gateway = ApprovalGateway(await self._resources.store(), self._resources.clock, people, view.card.organisation)
-        gateway.check_right(view, people.acting(by, system_user()))
+        return ApprovalGateway(await self._resources.store(), self._resources.clock, people, view.card.organisation)
 
     async def decide(
         self,
@@ -65,26 +74,27 @@ class Deciding:
         reason: str,
         by: str | None,
         output: Mapping[str, Json] | None = None,
+        via: str | None = None,
+        shown_sha256: str | None = None,
     ) -> CardStanding:
         """Write a decision; see the port."""
-        view = await self._card(card_id)
+        view = await self.find(card_id)
         await self._require_true(view, option)
-        people = await self._people(view.card.execution_id)
-        gateway = ApprovalGateway(await self._resources.store(), self._resources.clock, people, view.card.organisation)
+        gateway = await self.gateway_of(view)
         try:
             decided = await gateway.decide(
                 card_id,
-                person=people.acting(by, system_user()),
+                person=gateway.people.acting(by, system_user()),
                 approve=option is not None,
                 option=option,
                 reason=reason,
-                via=f"cli by {system_user()}",
-                shown_sha256=view.card_sha256,
+                via=via or from_here(),
+                shown_sha256=shown_sha256 or view.card_sha256,
                 output=None if output is None else dict(output),
             )
         except ValidationError as error:
             raise refused(error, {"reason": "The reason"}) from None
-        return await self._standing(decided)
+        return await self.standing(decided)
 
     async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
         """Return open questions, of one organisation or of all, oldest first."""
@@ -115,10 +125,14 @@ class Deciding:
                 return event.execution_id
         raise NotFound(f"There is no {named}.", id=str(named))
 
-    async def _standing(self, view: CardView) -> CardStanding:
+    async def standing(self, view: CardView) -> CardStanding:
+        """Return the card as faces show it, with who may decide it as things stand now."""
         executor = await self._resources.executor()
         execution = await executor.view(view.card.execution_id)
-        return card_standing(view, await self._resources.people_to_show(execution))
+        people = await self._resources.people_to_show(execution)
+        store, clock = await self._resources.store(), self._resources.clock
+        delegations = await Delegations(store.ledger, clock, view.card.organisation).all()
+        return card_standing(view, people, delegations, clock.now())
 
     async def _require_true(self, view: CardView, option: str | None) -> None:
         """Return when what the option promises can follow: of cancelled work nothing is done again.
@@ -150,13 +164,15 @@ class Deciding:
         executor = await self._resources.executor()
         return await self._resources.people_of(await executor.view(execution_id))
 
-    async def _card(self, stream: str) -> CardView:
+    async def find(self, stream: str) -> CardView:
+        """Return how a card stands; raise NotFound when there is none."""
         store = await self._resources.store()
         events = await store.ledger.read(stream)
         if not events:
             raise NotFound(f"There is no {stream}. `silicon approvals list` shows those that there are.", id=stream)
         return fold_card(events)
 
-    async def _open_streams(self) -> Sequence[str]:
-        store = await self._resources.store()
-        return await store.ledger.streams("card", last_types=LAST_OF_OPEN)
+
+def from_here() -> str:
+    """Return from where a decision of the command line comes."""
+    return f"cli by {system_user()}"

@@ -174,10 +174,12 @@ class SiliconExecutions:
         """Return the execution that an order, card or question belongs to."""
         return await self._deciding.execution_of(order_or_card)
 
-    async def cards(self, *, all_: bool) -> Sequence[CardStanding]:
-        """Return open cards, the nearest deadline first; with `all_` closed ones too."""
+    async def cards(
+        self, *, all_: bool, organisation: str | None = None, after: CardId | None = None, limit: int | None = None
+    ) -> Sequence[CardStanding]:
+        """Return open cards, the nearest deadline first, or with `all_` all cards, newest first."""
         await self._deciding.judge_deadlines()
-        standings = await self._deciding.cards(all_=all_)
+        standings = await self._deciding.cards(all_=all_, organisation=organisation, after=after, limit=limit)
         return [each for each in standings if await self._seeing.sees_card(each.card)]
 
     async def card(self, card_id: CardId) -> CardStanding:
@@ -200,10 +202,14 @@ class SiliconExecutions:
         reason: str,
         by: str | None,
         output: Mapping[str, Json] | None = None,
+        via: str | None = None,
+        shown_sha256: str | None = None,
     ) -> CardStanding:
         """Write a decision; carries nothing out."""
         await self._deciding.judge_deadlines()
-        return await self._deciding.decide(card_id, option=option, reason=reason, by=by, output=output)
+        return await self._deciding.decide(
+            card_id, option=option, reason=reason, by=by, output=output, via=via, shown_sha256=shown_sha256
+        )
 
     async def questions(self, *, organisation: str | None = None) -> Sequence[Question]:
         """Return open questions, oldest first."""

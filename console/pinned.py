@@ -228,11 +228,14 @@ class PinnedBody:
         back. What people were asked for work that was cancelled is withdrawn.
         """
         report = await self._work(run)
-        clock = self._organisations.clock
+        clock, store = self._organisations.clock, self._organisations.store
+        from governance.approvals.index import CardIndex  # it imports SQLAlchemy, which has come with the store
+
+        index = CardIndex(store)
         if report.state is OrderState.CANCELLED or run.cancelled():
-            await withdraw(self._organisations.store, clock, run.execution_id, run.request.organisation)
+            await withdraw(store, index, clock, run.execution_id, run.request.organisation)
         for branch in tuple(run.cancelled_branches()):
-            await withdraw(self._organisations.store, clock, run.execution_id, run.request.organisation, branch=branch)
+            await withdraw(store, index, clock, run.execution_id, run.request.organisation, branch=branch)
         return report
 
     async def _work(self, run: ExecutionRun) -> StatusReport:

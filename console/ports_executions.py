@@ -180,8 +180,13 @@ class Executions(Protocol):
         ...
 
     # people
-    async def cards(self, *, all_: bool) -> Sequence[CardStanding]:
-        """Return open cards, the nearest deadline first; with `all_` closed ones too."""
+    async def cards(
+        self, *, all_: bool, organisation: str | None = None, after: CardId | None = None, limit: int | None = None
+    ) -> Sequence[CardStanding]:
+        """Return open cards, the nearest deadline first, or with `all_` all cards, newest first.
+
+        With `after` those behind that card, with `limit` no more than that. It costs what it returns.
+        """
         ...
 
     async def card(self, card_id: CardId) -> CardStanding:
@@ -204,10 +209,14 @@ class Executions(Protocol):
         reason: str,
         by: str | None,
         output: Mapping[str, Json] | None = None,
+        via: str | None = None,
+        shown_sha256: str | None = None,
     ) -> CardStanding:
         """Write a decision, a no when `option` is None, and return how the card stands; carries nothing out.
 
-        With `output` the person tells what an effect in doubt gave that happened.
+        With `output` the person tells what an effect in doubt gave that happened. `via` says from where the decision
+        comes; absent, from this machine's command line. `shown_sha256` is the hash of the card that was shown, where
+        that is known: a card that was edited since is not decided by it.
 
         Raises:
             InvalidArguments: the card has no such option, nobody is called that, or the output does not fit.

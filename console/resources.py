@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from agents.organisation import people_in_bundle, read_people
 from console.pinned import Organisations, PinnedBody
+from console.texts import say_in
 from governance.access import People
+from governance.approvals.following import FollowsCards
 from governance.asked import PeopleAsked
 from governance.questions import QuestionDesk
 from runtime.bus import Bus, open_bus, require_address
@@ -23,6 +25,7 @@ from runtime.settings.load import Settings
 if TYPE_CHECKING:
     from agents.workforce.ray import Hosts
     from cluster.ray_bridge import RayBridges
+    from governance.approvals.index import CardIndex
     from runtime.corrections import Tally
     from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
 
@@ -110,8 +113,19 @@ class Resources:
     async def asked(self) -> PeopleAsked:
         """Return what people were asked."""
         if self._asked is None:
-            self._asked = PeopleAsked(await self.store(), self.clock)
+            store = await self.store()
+            follower = FollowsCards(
+                store, self.clock, say_in=say_in, right_in_a_row=self.settings.approval.right_in_a_row
+            )
+            self._asked = PeopleAsked(store, self.clock, await self.card_index(), (follower,))
         return self._asked
+
+    async def card_index(self) -> CardIndex:
+        """Return the table of how all cards stand."""
+        store = await self.store()
+        from governance.approvals.index import CardIndex  # it imports SQLAlchemy, which has come with the store
+
+        return CardIndex(store)
 
     async def questions(self) -> QuestionDesk:
         """Return the questions of all organisations."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from itertools import chain, count
 from pathlib import Path
 from typing import TypeAlias
 
 from console.told import Told, all_told
 from console.views import CardStanding, CardState, ExecutionOutcome, Found, Product
-from contracts import DataProduct, OrderState, Question, QuestionId
+from contracts import DataProduct, Delegation, OrderState, Question, QuestionId
 from governance.access import People
 from governance.approvals import CardView, fold_card
+from governance.approvals.rights import Right, right_to_decide
 from governance.questions import QuestionDesk
 from runtime.errors import BlobDamaged, LedgerUnavailable, NotFound
 from runtime.executor import ExecutionState, ExecutionView
@@ -77,18 +79,31 @@ def in_language(text: str | dict[str, str], view: ExecutionView) -> str:
     return text.get(view.request.language) or text.get("en") or next(iter(text.values()), "")
 
 
-def card_standing(view: CardView, people: People) -> CardStanding:
+def card_standing(
+    view: CardView, people: People, delegations: Sequence[Delegation] = (), now: datetime | None = None
+) -> CardStanding:  # fmt: skip
     """Return a card as faces show it, with who may decide it as things stand now."""
-    may = (person.id for person in people if people.may_decide(person, view.card, view.who) is None)
+    moment = now or view.card.raised_at
+    rights = ((person, right_to_decide(people, delegations, view, person, moment)) for person in people)
+    may = (person.id for person, right in rights if isinstance(right, Right))
     return CardStanding(
         card=view.card,
         state=CardState.OPEN if view.is_open else CardState.CLOSED,
         outcome=view.outcome,
         option=view.chosen.id if view.chosen else None,
+        stands=view.state.value,
+        card_sha256=view.card_sha256,
         decisions=view.decisions,
+        edits=view.edits,
         who=view.who,
         deciders=tuple(may) if view.is_open else (),
         deadline=view.deadline if view.is_open else None,
+        reason=view.reason,
+        passed=view.passed is not None,
+        superseded_by=view.superseded_by,
+        acted_at=view.acted_at,
+        back_by=view.back.by if view.back is not None else None,
+        reviewed="" if not view.reviews else "right" if view.reviews[-1].right else "serious",
     )
 
 

@@ -65,7 +65,7 @@ class Told:
     def take(self, event: Event) -> None:
         """Take one more event in."""
         self.position = event.position
-        if event.type == "card.raised":
+        if event.type in ("card.raised", "card.joined"):
             self.raised[event.subject] = None
         if event.data is None:
             return

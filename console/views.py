@@ -16,6 +16,7 @@ from contracts import (
     Confidence,
     Decision,
     DecisionCard,
+    Edit,
     EvidenceItem,
     ExecutionId,
     Extension,
@@ -133,13 +134,30 @@ class CardStanding:
     """None while it is open."""
     option: str | None = None
     """The option chosen, when approved."""
+    stands: str = ""
+    """Its state to the last: `open`, `approved`, `executed`, `undone`, …"""
+    card_sha256: str = ""
+    """Hash of the card as it is shown; a decision carries it."""
     decisions: tuple[Decision, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    """What people changed before it was decided, first to last."""
     who: tuple[str, ...] = ()
     """Groups and people it stands before now: those of the card, or those it was escalated to."""
     deciders: tuple[str, ...] = ()
     """Ids of the people who may decide it now; whoever asked is not among them."""
     deadline: datetime | None = None
     """The deadline that holds now; None once it is closed."""
+    reason: str = ""
+    """Why it was withdrawn, or what failed when it was carried out."""
+    passed: bool = False
+    """Whether its mode let an option pass without a person."""
+    superseded_by: str | None = None
+    acted_at: datetime | None = None
+    """When the last of it was carried out, or had failed."""
+    back_by: str | None = None
+    """Who had it taken back."""
+    reviewed: str = ""
+    """`right` or `serious`, once somebody said so afterwards."""
 
 
 @dataclass(frozen=True, slots=True)

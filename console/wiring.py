@@ -133,7 +133,9 @@ class Wired:
                 AttributeCapability(say_in),
                 ExplainCapability(self.metrics, say_in),
                 WordFinding(),
-                AdviseCapability(self._specs, self.organisation.approvals, self.approvals, self.policies.book),
+                AdviseCapability(
+                    self._specs, self.organisation.approvals, self.approvals, self.policies.book, say_in=say_in
+                ),
                 ReportCapability(say_in),
                 MetricCapability(self.metrics),
                 ReadSkill({name: skill.files for name, skill in self.organisation.skills.items() if skill.files}),

@@ -17,11 +17,17 @@ if TYPE_CHECKING:
 
 
 _STAY = (CardKind.IN_DOUBT, CardKind.PROPOSAL)
-"""Whether an effect happened still has to be found out; and how the organisation works does not hang on one execution."""
+"""Whether an effect happened still has to be found out; how the organisation works does not hang on one execution."""
 
 
 async def withdraw(
-    store: Store, index: CardIndex, clock: Clock, execution_id: ExecutionId, organisation: Name, *, branch: str | None = None
+    store: Store,
+    index: CardIndex,
+    clock: Clock,
+    execution_id: ExecutionId,
+    organisation: Name,
+    *,
+    branch: str | None = None,
 ) -> None:
     """Withdraw the open cards and questions of a cancelled execution, or those of a cancelled branch of it.
 

@@ -14,7 +14,9 @@ from agents.organisation.yaml_source import Path
 from agents.skills.reach import Reach
 from contracts import ApprovalMode, Tier
 from governance.access import Role
+from governance.approvals.modes import VARIABLES
 from governance.approvals.rule import DEFAULT_RULE
+from runtime.expressions import ExpressionFault, compile_expression
 from runtime.settings.models import SkillSettings
 
 
@@ -111,9 +113,7 @@ def _person_faults(org: Read[OrgFile]) -> Iterator[Fault]:
 
 def _approval_faults(org: Read[OrgFile], name: str, rule: ApprovalEntry) -> Iterator[Fault]:
     path = ("approvals", name)
-    if rule.mode is not ApprovalMode.STRICT:
-        what = f"The mode {rule.mode.value} is not carried out yet; every card waits for a person."
-        yield org.fault((*path, "mode"), what, "Write strict.")
+    yield from _mode_faults(org, path, rule)
     people = org.value.people
     there = {person.id for person in people} | {group for person in people for group in person.groups}
     for field, names in (("who", rule.who), ("then", rule.then)):
@@ -132,6 +132,28 @@ def _approval_faults(org: Read[OrgFile], name: str, rule: ApprovalEntry) -> Iter
             f"Nobody could ever approve under `{name}`: it takes {needed}, and {len(deciders)} of them may.",
             "Give them the role approver.",
         )
+
+
+def _mode_faults(org: Read[OrgFile], path: Path, rule: ApprovalEntry) -> Iterator[Fault]:
+    """Yield what keeps a mode, a limit or working hours from ever having an effect."""
+    if rule.mode is ApprovalMode.THRESHOLD and rule.under is None:
+        what = "The mode threshold lets pass what has a smaller impact than a limit, and this rule has none."
+        yield org.fault((*path, "mode"), what, "Add `impact: arguments.NAME` and `under: NUMBER`, or write strict.")
+    if (rule.under is None) != (rule.impact is None):
+        has, lacks = ("under", "impact") if rule.impact is None else ("impact", "under")
+        what = f"`{has}` says nothing without `{lacks}`."
+        yield org.fault((*path, has), what, f"Add `{lacks}`, or take `{has}` away.")
+    if rule.impact is not None:
+        try:
+            compile_expression(rule.impact, VARIABLES)
+        except ExpressionFault as fault:
+            yield org.fault((*path, "impact"), f"`impact` cannot be read: {fault.message}", f"It may name {_NAMED}.")
+    if rule.counts == "working hours" and org.value.working_hours is None:
+        what = "Time is to be counted in working hours, and org.yaml names none."
+        yield org.fault((*path, "counts"), what, 'Add `working_hours: {from: "09:00", until: "17:00"}`.')
+
+
+_NAMED = ", ".join(f"`{name}`" for name in VARIABLES)
 
 
 def _gate_faults(draft: Draft, org: OrgFile) -> Iterator[Fault]:

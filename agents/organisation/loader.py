@@ -236,7 +236,7 @@ def _organisation(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> Or
         metrics={name: read.value for name, read in draft.metrics.items()},
         sensors={name: read.value for name, read in draft.sensors.items()},
         rules=tuple(read.value for _, read in sorted(draft.rules.items())),
-        approvals={name: _rule(name, entry, approvals) for name, entry in org.approvals.items()},
+        approvals={name: _rule(name, entry, approvals, org) for name, entry in org.approvals.items()},
         people=_people(org),
         budget=org.budget.budget(),
         goals=org.goals,
@@ -289,7 +289,8 @@ def _departments(head: EmployeeEntry) -> Departments:
     return Departments({below.id: entry.id for entry in head.everybody() for below in entry.manages}, owners)
 
 
-def _rule(name: str, entry: ApprovalEntry, approvals: ApprovalSettings) -> ApprovalRule:
+def _rule(name: str, entry: ApprovalEntry, approvals: ApprovalSettings, org: OrgFile) -> ApprovalRule:
+    counted = org.working_hours if entry.counts == "working hours" else None
     return ApprovalRule(
         name=name,
         who=entry.who,
@@ -297,6 +298,10 @@ def _rule(name: str, entry: ApprovalEntry, approvals: ApprovalSettings) -> Appro
         escalate_to=entry.then,
         quorum=entry.quorum,
         mode=entry.mode,
+        impact=entry.impact,
+        under=entry.under,
+        undo_within_s=approvals.undo_s if entry.undo_within is None else entry.undo_within,
+        hours=None if counted is None else counted.hours(org.time_zone),
     )
 
 

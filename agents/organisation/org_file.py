@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -12,7 +12,8 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from agents.employee.ports import Isolation
 from agents.organisation.declared import Declared, Duration, one_or_more
 from agents.organisation.heartbeat_entry import HeartbeatEntry, on_or_off
-from contracts import ApprovalMode, Budget, CapabilityName, Money, Name, Text, ValueType, Workspace
+from contracts import ApprovalMode, Budget, CapabilityName, Money, Name, Text, ValueType, WorkingHours, Workspace
+from contracts.hours import TIME_PATTERN
 from governance.access import Role
 from memory.buckets import year_fault
 from runtime.blackboard.rules import KEY, REPLACE, rule_named
@@ -124,6 +125,40 @@ class ApprovalEntry(Declared):
     """Who gets it after that."""
     quorum: int = Field(default=1, ge=1)
     """How many have to say yes."""
+    impact: str | None = Field(default=None, min_length=1)
+    """Expression over `use`, `arguments` and `effect`: how much hangs on an action."""
+    under: float | None = Field(default=None, gt=0)
+    """What has a smaller impact may pass by itself in the modes threshold and post_hoc."""
+    undo_within: Duration | None = Field(default=None, gt=0)
+    """How long what was carried out may be taken back."""
+    counts: Literal["always", "working hours"] = "always"
+    """When time passes for its deadlines: day and night, or in the working hours of the organisation."""
+
+
+class HoursEntry(Declared):
+    """When the organisation works."""
+
+    days: Annotated[tuple[Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"], ...], _Several] = (
+        "mon", "tue", "wed", "thu", "fri",
+    )  # fmt: skip
+    """Days of the week."""
+    starts: str = Field(default="09:00", pattern=TIME_PATTERN, alias="from")
+    """Local time, such as 08:30."""
+    ends: str = Field(default="17:00", pattern=TIME_PATTERN, alias="until")
+    """Local time."""
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> HoursEntry:
+        self.hours("UTC")
+        return self
+
+    def hours(self, time_zone: str) -> WorkingHours:
+        """Return them as they cross layers."""
+        days = tuple(_DAYS.index(day) + 1 for day in self.days)
+        return WorkingHours(time_zone=time_zone, days=days, starts=self.starts, ends=self.ends)
+
+
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 class ClockEntry(Declared):
@@ -269,6 +304,8 @@ class OrgFile(Declared):
     """Everybody who may do anything here."""
     approvals: dict[Name, ApprovalEntry] = Field(default={})
     """Approval rules; `default` is for what names none."""
+    working_hours: HoursEntry | None = None
+    """Hours in which deadlines of approval rules may be counted."""
     blackboard: Annotated[dict[str, BoardEntry], BeforeValidator(_board)] = Field(default={})
     """Keys of the blackboard that several write; any other key is replaced by each write."""
     packs: dict[Name, Annotated[tuple[CapabilityName, ...] | None, _Several]] = Field(default={})

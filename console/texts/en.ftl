@@ -18,6 +18,10 @@ state-approved = approved
 state-denied = denied
 state-expired = expired
 state-withdrawn = withdrawn
+state-superseded = superseded by a newer one
+state-executed = carried out
+state-execution_failed = failed when it was carried out
+state-undone = taken back
 
 confidence-high = high confidence
 confidence-medium = medium confidence
@@ -166,6 +170,8 @@ card-was-denied = denied by { $by }: none of the options
 card-was-expired = expired: nobody decided in time, nothing was carried out
 card-was-expired-in-doubt = expired: nobody decided in time
 card-was-withdrawn = withdrawn before it was decided
+card-was-superseded = superseded: a newer card asks about the same
+card-was-passed = passed by the rule { $by }, without a person: { $option }
 
 option-benefit = Benefit
 option-risk = Risk
@@ -759,3 +765,24 @@ tokens-acts-as = Acts as
 tokens-id = Token
 tokens-created = Made
 tokens-revoked-at = Revoked
+
+## Cards that propose a looser mode
+
+card-loosen-question = { $capability } was right { $times } times in a row. May it be decided more loosely?
+card-loosen-impact = Under the rule { $rule }, what { $capability } does would be decided in the mode { $mode } from now on.
+card-loosen-title = Decide it in the mode { $mode }
+card-loosen-benefit =
+    { $mode ->
+        [threshold] What has a smaller impact than the limit of the rule { $rule } no longer waits for a person, where the finding is surely true.
+       *[other] What can be taken back is carried out at once and told, where the finding is surely true.
+    }
+card-loosen-risk = A mistake is noticed afterwards only. One serious error, said in a review, sets it back to strict.
+card-loosen-cost = None.
+card-keep-title = Leave it as it is
+card-keep-benefit = A person looks at each one before it happens.
+card-keep-risk = People decide what they have not turned down for a long time.
+
+## What passed by itself
+
+card-passed-told = { $question } By the rule { $rule } ({ $mode }), without a person: { $option }
+card-passed-undo = It can be taken back until { $until } UTC: silicon approvals undo { $card }

@@ -17,6 +17,10 @@ state-approved = 已批准
 state-denied = 已拒绝
 state-expired = 已过期
 state-withdrawn = 已撤回
+state-superseded = 已被新卡片取代
+state-executed = 已执行
+state-execution_failed = 执行失败
+state-undone = 已撤回
 
 confidence-high = 把握高
 confidence-medium = 把握中等
@@ -149,6 +153,8 @@ card-was-denied = { $by } 已拒绝：不选任何方案
 card-was-expired = 已过期：无人按时决定，没有执行任何操作
 card-was-expired-in-doubt = 已过期：无人按时决定
 card-was-withdrawn = 在决定之前已撤回
+card-was-superseded = 已被询问同一事项的新卡片取代
+card-was-passed = 按规则 { $by } 自动通过：{ $option }
 
 option-benefit = 收益
 option-risk = 风险
@@ -618,3 +624,24 @@ tokens-acts-as = 代表
 tokens-id = 令牌
 tokens-created = 创建
 tokens-revoked-at = 吊销
+
+## 提议放宽审批方式的卡片
+
+card-loosen-question = { $capability } 已连续正确 { $times } 次。可以放宽审批方式吗？
+card-loosen-impact = 在规则 { $rule } 下，{ $capability } 今后将以 { $mode } 方式决定。
+card-loosen-title = 改为 { $mode } 方式
+card-loosen-benefit =
+    { $mode ->
+        [threshold] 影响低于规则 { $rule } 的限额且结论确凿时，不再等人审批。
+       *[other] 能撤回且结论确凿的操作会立即执行并告知。
+    }
+card-loosen-risk = 错误只能事后发现。复核中认定一次严重错误，即恢复为 strict。
+card-loosen-cost = 无。
+card-keep-title = 保持不变
+card-keep-benefit = 每一项执行前都有人过目。
+card-keep-risk = 人们仍要审批长期未被否决的事项。
+
+## 自动通过的事项
+
+card-passed-told = { $question } 按规则 { $rule }（{ $mode }）未经人工审批执行：{ $option }
+card-passed-undo = 在 { $until } UTC 之前可以撤回：silicon approvals undo { $card }

@@ -6,10 +6,11 @@ it in the same commit, so that of two executions that ask at once only one raise
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from contracts import CardId, CardKind, DecisionCard
+from contracts import CardId, CardKind, DecisionCard, Json, TaskOrder
 from governance.approvals.card import CardView, to_event_data
 from runtime.canonical import sha256
 from runtime.errors import NotFound
@@ -30,8 +31,8 @@ def subject_of(card: DecisionCard) -> str | None:
     if card.kind not in _SHARED:
         return None
     acts = [action for option in card.options for action in option.actions]
-    uses = sorted({action.use for action in acts})
-    what = [*uses, card.about] if card.about else [*uses, exactly(card), sha256(dict(card.proposes))]
+    uses: list[Json] = [*sorted({action.use for action in acts})]
+    what: list[Json] = [*uses, card.about] if card.about else [*uses, exactly(card), sha256(dict(card.proposes))]
     return f"subject/{sha256([card.organisation, what])}"
 
 
@@ -40,18 +41,20 @@ def exactly(card: DecisionCard) -> str:
     return sha256([[each.id, [action.to_json() for action in each.actions]] for each in card.options])
 
 
-async def opened_append(gateway: ApprovalGateway, card: DecisionCard) -> Sequence[Append] | CardView:
+async def opened_append(
+    gateway: ApprovalGateway, card: DecisionCard, passed: Mapping[str, str] | None
+) -> Sequence[Append] | CardView:  # fmt: skip
     """Return the appends that raise the card, or the open card to join; see the gateway.
 
     Two calls of one execution are two things that it wants, and each has its card.
     """
-    subject = subject_of(card)
+    subject, raised = subject_of(card), gateway.card_append(card, passed=passed)
     if subject is None:
-        return (gateway.card_append(card),)
+        return (raised,)
     version, facts = await gateway.newest(subject)
     open_ = await _open(gateway, facts.get("card"))
     if open_ is not None and open_.card.execution_id == card.execution_id:
-        return (gateway.card_append(card),)
+        return (raised,)
     if open_ is not None and exactly(open_.card) == exactly(card) and open_.card.who == card.who:
         return open_
     opened = Append(
@@ -59,7 +62,13 @@ async def opened_append(gateway: ApprovalGateway, card: DecisionCard) -> Sequenc
         f"/organisation/{gateway.organisation}/approvals",
     )  # fmt: skip
     superseded = () if open_ is None else (gateway.event_append(open_, "card.superseded", by=card.card_id),)
-    return (gateway.card_append(card), opened, *superseded)
+    return (raised, opened, *superseded)
+
+
+def join_append(gateway: ApprovalGateway, view: CardView, order: TaskOrder, step: str) -> Append:
+    """Return the append by which an order waits for a card that another execution raised about the very same."""
+    facts = {"execution_id": order.execution_id, "order_id": order.order_id, "step": step}
+    return replace(gateway.event_append(view, "card.joined", **facts), execution_id=order.execution_id)
 
 
 async def _open(gateway: ApprovalGateway, named: object) -> CardView | None:

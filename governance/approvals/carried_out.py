@@ -35,6 +35,8 @@ def how_it_went(events: Sequence[Event], key: str) -> tuple[Took, str]:
         if event.type in _INTENDED and data.get("key") == key:
             unit, took, why = here, Took.PENDING, ""
         elif event.type in ENDINGS and unit is not None and here == unit:
+            if event.type == "step.failed" and not data.get("final"):
+                continue  # it is tried again
             took = Took.PLACE if event.type.endswith(".finished") else Took.FAILED
             problem = data.get("problem")
             why = str(problem.get("message", "")) if isinstance(problem, dict) else ""

@@ -17,7 +17,9 @@ def turned_down(view: CardView) -> Refused:
         case Outcome.EXPIRED:
             return Refused("EXPIRED", f"Nobody decided {card_id} by {view.deadline:%Y-%m-%d %H:%M} UTC; it expired.")
         case Outcome.SUPERSEDED:
-            return Refused("SUPERSEDED", f"{card_id} was superseded by {view.superseded_by}, which asks about the same.")
+            return Refused(
+                "SUPERSEDED", f"{card_id} was superseded by {view.superseded_by}, which asks about the same."
+            )
     return Refused("WITHDRAWN", f"{card_id} was withdrawn: {view.reason}")
 
 
@@ -26,5 +28,5 @@ def done_elsewhere(view: CardView) -> Refused:
     card = view.card
     return Refused(
         "DONE_ELSEWHERE",
-        f"{card.execution_id} asked for the very same before, and carries it out on {card.card_id}; it is not done twice.",
+        f"{card.execution_id} asked for the same before and carries it out on {card.card_id}; nothing is done twice.",
     )

@@ -1,4 +1,4 @@
-"""Reads on what happened and records what follows for cards: carried out, failed, taken back, right many times in a row.
+"""Reads on what happened and records what follows for cards: carried out, failed, taken back, right so often in a row.
 
 One consumer for the whole store: how far it has read, and what it counts, stands in its cursor, which moves in the same
 commit as what it records. So each fact counts once, whoever reads on.
@@ -130,7 +130,7 @@ class FollowsCards:
             if kept.rows[key] >= self._right_in_a_row and to is not None:
                 times, kept.rows[key] = kept.rows[key], 0
                 gateway = self._gateway(view)
-                card = loosening_card(view.card, use, to, times, self._say_in, self._clock.now())
+                card = loosening_card(view.card, use, to, times=times, say_in=self._say_in, now=self._clock.now())
                 raised = await gateway.raise_appends(card)
                 if not isinstance(raised, CardView):
                     proposed += raised

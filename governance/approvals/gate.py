@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from contracts import CardId, CardKind, Json, Outcome, TaskOrder
+from governance.approvals.about import join_append
 from governance.approvals.access import AccessCards
 from governance.approvals.card import CardView, Use
 from governance.approvals.effect_cards import (
@@ -77,7 +77,7 @@ class ApprovalGate:
         card = effect_card(request, rule, self._say_in, self._clock.now())
         appends = await self._gateway.raise_appends(card)
         if isinstance(appends, CardView):
-            return Waiting((appends.card.card_id,), (self.join_append(appends, request.order, request.step),))
+            return Waiting((appends.card.card_id,), (join_append(self._gateway, appends, request.order, request.step),))
         return Waiting((card.card_id,), appends)
 
     async def edited(self, request: EffectRequest) -> Mapping[str, Json] | None:
@@ -94,11 +94,6 @@ class ApprovalGate:
             if chosen is not None and first is not None and any(is_as_shown(each, request) for each in first.before):
                 return chosen.actions[0].arguments
         return None
-
-    def join_append(self, view: CardView, order: TaskOrder, step: str) -> Append:
-        """Return the append by which an order waits for a card that another execution raised about the very same."""
-        facts = {"execution_id": order.execution_id, "order_id": order.order_id, "step": step}
-        return replace(self._gateway.event_append(view, "card.joined", **facts), execution_id=order.execution_id)
 
     async def in_doubt(self, request: EffectRequest) -> Waiting | Told | bool:
         """Return whether the effect happened, or what it gave, once a person said so; each answer counts for one doubt.

@@ -10,8 +10,8 @@ from contracts import CardId, CardKind, Decision, DecisionCard, DecisionId, Json
 from governance.access.people import People, Person
 from governance.approvals.about import opened_append
 from governance.approvals.card import CardView, Use, fold_card, option_of, to_event_data
-from governance.approvals.closed import closed, unknown_option
 from governance.approvals.clocked import clocked_event
+from governance.approvals.closed import closed, unknown_option
 from governance.approvals.delegations import Delegations
 from governance.approvals.outputs import require_output
 from governance.approvals.proposals import approved_appends
@@ -51,13 +51,15 @@ class ApprovalGateway:
             events.append(NewEvent("card.passed", to_event_data(**passed)))
         return self._append(card, 0, *events)
 
-    async def raise_appends(self, card: DecisionCard) -> Sequence[Append] | CardView:
+    async def raise_appends(
+        self, card: DecisionCard, *, passed: Mapping[str, str] | None = None
+    ) -> Sequence[Append] | CardView:  # fmt: skip
         """Return the appends that raise the card as the only open one about its subject, or the card to join.
 
         An open card with the very same actions is joined; one about the same, by its `about`, is superseded in the same
         commit. The ledger refuses the commit (VersionConflict) where another card about it is raised meanwhile.
         """
-        return await opened_append(self, card)
+        return await opened_append(self, card, passed)
 
     async def event(self, view: CardView, type_: str, **facts: object) -> CardView | None:
         """Append what happened to the card as it was seen; return how it stands then, None when it moved on."""
@@ -127,13 +129,13 @@ class ApprovalGateway:
         for _ in range(_TRIES):
             view = await self.judge(card_id, self.clock.now())
             right = await self._check(view, person, approve, option, shown_sha256)
+            if output is not None:
+                require_output(view, option, output)
             if not approve and not reason.strip():
                 raise InvalidArguments(
                     f"A no says why: whoever asked learns it, and so does the organisation. Give {card_id} a reason.",
                     card=card_id,
                 )
-            if output is not None:
-                require_output(view, option, output)
             decision = Decision(
                 decision_id=DecisionId.new(),
                 card_id=view.card.card_id,

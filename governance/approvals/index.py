@@ -85,7 +85,12 @@ class CardIndex:
     async def rebuild(self) -> int:
         """Make the table again from the events; return how many cards there are."""
         sql = [self._compiled(delete(table)) for table in (cards, cards_seen)]
-        await self._store.writer.do(lambda tx: [tx.run(each) for each in sql], small=True)
+
+        def empty(tx: Transaction) -> None:
+            for each in sql:
+                tx.run(each)
+
+        await self._store.writer.do(empty, small=True)
         await self.catch_up()
         return int((await self._store.reader.rows(select(func.count()).select_from(cards)))[0][0])
 

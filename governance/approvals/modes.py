@@ -6,6 +6,7 @@ that no statistics tell.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -134,7 +135,7 @@ def amount_of(rule: ApprovalRule, action: Action) -> float | None:
         amount = compile_expression(rule.impact, VARIABLES).evaluate(values)
     except (ExpressionFailed, ExpressionFault):
         return None
-    if isinstance(amount, bool) or not isinstance(amount, int | float) or amount != amount or amount < 0:
+    if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 <= amount < math.inf:
         return None
     return float(amount)
 

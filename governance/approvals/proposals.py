@@ -29,12 +29,14 @@ def next_mode(card: DecisionCard) -> ApprovalMode | None:
     return NEXT_LOOSER.get(card.mode) if by_policy else None
 
 
-def loosening_card(last: DecisionCard, use: str, to: ApprovalMode, times: int, say_in: SayIn, now: datetime) -> DecisionCard:
+def loosening_card(
+    last: DecisionCard, use: str, to: ApprovalMode, *, times: int, say_in: SayIn, now: datetime
+) -> DecisionCard:
     """Return the question whether a capability may be decided more loosely, put to those who decided it so far.
 
     It belongs to the execution in which the last of the row was right, and is decided as strictly as ever.
     """
-    facts = {"capability": use, "mode": to.value, "times": times, "rule": last.policy}
+    facts: dict[str, object] = {"capability": use, "mode": to.value, "times": times, "rule": last.policy}
 
     def say(key: str) -> dict[str, str]:
         return {language: _said(say_in(language), key, facts) for language in LANGUAGES}
@@ -71,4 +73,3 @@ async def approved_appends(gateway: ApprovalGateway, view: CardView, decision: D
     return (
         await gateway.standings.append(use, LOOSENED, to=to, card=view.card.card_id, by=decision.by),
     )  # fmt: skip
-

@@ -39,6 +39,7 @@ from runtime.capabilities.port import (
     CallContext,
     CallResult,
     CapabilitySpec,
+    Edits,
     EffectRequest,
     Gate,
     NewFile,
@@ -308,6 +309,10 @@ class BridgedGate:
         if request.spec.kind == BRIDGED and self._calls is not None:
             await self._calls.leave_over(request.order.order_id, request.key)
         return await self._gate.in_doubt(request)
+
+    async def edited(self, request: EffectRequest) -> Mapping[str, Json] | None:
+        """Return the arguments that people approved in the place of the request's own; see the port."""
+        return await self._gate.edited(request) if isinstance(self._gate, Edits) else None
 
     async def access(self, request: EffectRequest, why: str) -> Allowed | Waiting | Told | Refused | None:
         """Put a call to people to which the other side did not let us in; see the port."""

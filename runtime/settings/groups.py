@@ -314,6 +314,14 @@ class ApprovalSettings(Group):
 
     within_s: float = Field(default=86_400.0, gt=0, le=LONGEST_S)
     """Deadline of a card, unless its rule says otherwise (24 h)."""
+    undo_s: float = Field(default=86_400.0, gt=0, le=LONGEST_S)
+    """How long what a card brought about may be taken back, unless its rule says otherwise (24 h)."""
+    review_share: float = Field(default=0.1, ge=0, le=1)
+    """Share of what passed by itself that people are asked to review."""
+    right_in_a_row: int = Field(default=1_000, ge=1)
+    """A kind of action that was right so many times in a row is proposed for the next looser mode."""
+    bulk_most: int = Field(default=100, ge=1, le=1_000)
+    """Cards that one command or request decides at most."""
 
 
 class SensorSettings(Group):

@@ -74,7 +74,7 @@ def test_a_folder_that_is_gone_hides_no_card_and_fails_nothing(
     resumed = desk.json("resume", said["execution_id"], exits=1)
     shown = desk.json("show", said["execution_id"], exits=None)
     folder.with_name("elsewhere").rename(folder)
-    decided = desk.json("approvals", "decide", said["cards"][0]["id"], "deny", *APPROVER)
+    decided = desk.json("approvals", "decide", said["cards"][0]["id"], "deny", "--reason", "too dear", *APPROVER)
 
     assert listed == {said["cards"][0]["id"], other["cards"][0]["id"]}
     assert resumed["error"]["code"] == "ORGANISATION_FAULTY"

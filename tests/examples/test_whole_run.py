@@ -102,7 +102,7 @@ def test_an_approved_option_happens_once_however_often_it_is_decided(waiting: tu
 def test_a_denial_ends_the_execution_without_any_effect(waiting: tuple[Desk, dict[str, Any]]) -> None:
     desk, said = waiting
 
-    after = desk.json("approvals", "decide", said["cards"][0]["id"], "deny", *APPROVER)
+    after = desk.json("approvals", "decide", said["cards"][0]["id"], "deny", "--reason", "too dear", *APPROVER)
 
     assert after["execution"]["state"] == "done"
     assert after["execution"]["output"]["decision"] == "denied"

@@ -270,7 +270,9 @@ class FakeApplication:
     async def execution_of(self, order_or_card: Id) -> ExecutionId:
         return EXECUTION
 
-    async def cards(self, *, all_: bool) -> Sequence[CardStanding]:
+    async def cards(
+        self, *, all_: bool, organisation: str | None = None, after: CardId | None = None, limit: int | None = None
+    ) -> Sequence[CardStanding]:
         return self.open_cards
 
     async def card(self, card_id: CardId) -> CardStanding:
@@ -290,6 +292,8 @@ class FakeApplication:
         reason: str,
         by: str | None,
         output: Mapping[str, Json] | None = None,
+        via: str | None = None,
+        shown_sha256: str | None = None,
     ) -> CardStanding:
         self.asked.append(("decide", (option, reason, by, *([output] if output is not None else []))))
         if self.open_cards[0].state is CardState.CLOSED:

@@ -9,6 +9,7 @@ import pytest
 from contracts import ExecutionId, OrderId, Question, QuestionId
 from governance.access import People
 from governance.approvals import ApprovalGateway
+from governance.approvals.index import CardIndex
 from governance.asked import PeopleAsked
 from governance.errors import CardClosed, NotAllowedToDecide
 from governance.questions import ASKED, QuestionDesk
@@ -42,12 +43,12 @@ async def types(store: SqlStore, stream: str) -> list[str]:
 
 async def test_a_question_expires_once_and_takes_no_answer_afterwards(store: SqlStore, clock: HandClock) -> None:
     late, open_ = await asked(store, clock, within_s=60), await asked(store, clock, within_s=None)
-    people = PeopleAsked(store, clock)
+    people = PeopleAsked(store, clock, CardIndex(store))
     await people.judge_deadlines()
     assert await types(store, late) == [ASKED]
 
     clock.advance(60)
-    for judge in (people, PeopleAsked(store, clock), people):
+    for judge in (people, PeopleAsked(store, clock, CardIndex(store)), people):
         await judge.judge_deadlines()
 
     assert await types(store, late) == [ASKED, "question.expired"]
@@ -72,7 +73,7 @@ async def test_cards_of_every_organisation_expire(store: SqlStore, clock: HandCl
     for each in cards:
         gateway = ApprovalGateway(store, clock, People(PEOPLE), each.organisation)
         await store.ledger.append(gateway.card_append(each))
-    people = PeopleAsked(store, clock)
+    people = PeopleAsked(store, clock, CardIndex(store))
     await people.judge_deadlines()
     clock.advance(365 * 86_400)
     await people.judge_deadlines()
@@ -90,7 +91,7 @@ async def test_one_that_cannot_be_judged_hinders_no_other(
     await sqlite_store.ledger.append(broken)
     late = await asked(sqlite_store, clock, within_s=60)
     clock.advance(60)
-    people = PeopleAsked(sqlite_store, clock)
+    people = PeopleAsked(sqlite_store, clock, CardIndex(sqlite_store))
     await people.judge_deadlines()
     await people.judge_deadlines()
 
@@ -103,11 +104,11 @@ async def test_what_was_settled_counts_from_where_it_was_settled(store: SqlStore
     gateway = ApprovalGateway(store, clock, People(PEOPLE), ORGANISATION)
     shown = card()
     await store.ledger.append(gateway.card_append(shown))
-    people, before = PeopleAsked(store, clock), await store.ledger.head()
+    people, before = PeopleAsked(store, clock, CardIndex(store)), await store.ledger.head()
     both = (question, shown.card_id)
     assert not await people.settled(both, after=0)
 
-    await gateway.decide(shown.card_id, person=MORGAN, approve=False)
+    await gateway.decide(shown.card_id, person=MORGAN, approve=False, reason="no")
     decided = await store.ledger.head()
     assert await people.settled(both, after=before)
     assert not await people.settled(both, after=decided)
@@ -125,4 +126,4 @@ async def test_what_was_erased_hinders_no_list_of_the_others(store: SqlStore, cl
         await store.ledger.erase(stream, 1)
 
     assert [each.question_id for each in await QuestionDesk(store, clock).open_questions()] == [there]
-    assert [view.card.card_id for view in await gateway.open_cards()] == [there_card.card_id]
+    assert await CardIndex(store).waiting() == [there_card.card_id]

@@ -7,8 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from agents.cognition.advise.card import applicable, build_card, shown_of
 from agents.cognition.advise.left_out import LeftOut, Reason, not_offered, part
 from agents.cognition.advise.options import OptionsFile, parse_options
-from contracts import CardId, Effect, Json, Outcome, Parameter, Tier, ValueType
-from governance.approvals import DEFAULT_RULE, ApprovalGateway, ApprovalRule, CardView, rule_for
+from agents.cognition.advise.telling import told_append
+from contracts import (
+    Action,
+    ApprovalMode,
+    CardId,
+    DecisionCard,
+    Effect,
+    Json,
+    Option,
+    Outcome,
+    Parameter,
+    TaskOrder,
+    Tier,
+    ValueType,
+)  # fmt: skip
+from governance.approvals import DEFAULT_RULE, ApprovalGateway, ApprovalRule, CardState, CardView, rule_for
+from governance.approvals.about import join_append
+from governance.approvals.effect_cards import SayIn
+from governance.approvals.modes import Held, Standing, Why, mode_of_option
 from governance.policies import PolicyBook
 from runtime.canonical import clean
 from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, Waiting
@@ -17,6 +34,9 @@ from runtime.ledger.port import NewEvent
 
 NOTHING_TO_DECIDE = "nothing_to_decide"
 """The outcome when only doing nothing applies: no card, nobody is asked."""
+
+DECIDED_ELSEWHERE = "decided_elsewhere"
+"""The outcome when another execution had asked for the very same, and carries it out."""
 
 SPEC = CapabilitySpec(
     name="advise",
@@ -53,21 +73,34 @@ class AdviseCapability:
         rules: Mapping[str, ApprovalRule],
         gateway: ApprovalGateway,
         policies: Callable[[], PolicyBook] = lambda: PolicyBook(()),
+        *,
+        say_in: SayIn,
     ) -> None:
         self._specs = specs
         self._rules = rules
         self._gateway = gateway
         self._policies = policies
+        self._say_in = say_in
 
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult | Waiting:
-        """Raise the card at the first call; afterwards give its outcome, or go on waiting."""
-        card_id = next((id_ for id_ in context.pending if isinstance(id_, CardId)), None)
-        if card_id is None:
-            return self._ask(arguments, context)
-        view = await self._gateway.get(card_id)
-        return Waiting((card_id,)) if view.is_open else _answer(view)
+        """Raise the card at the first call; afterwards give its outcome, or go on waiting.
 
-    def _ask(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult | Waiting:
+        Where its mode lets it, the first option that applies passes without a person, and those who could have decided
+        are told. A card that another execution raised about the very same is waited for, and carried out there; one
+        that is taken back there is asked about anew.
+        """
+        card_id = next((id_ for id_ in reversed(context.pending) if isinstance(id_, CardId)), None)
+        if card_id is None:
+            return await self._ask(arguments, context)
+        view = await self._gateway.get(card_id)
+        if view.is_open:
+            return Waiting((card_id,))
+        if view.card.execution_id == context.order.execution_id:
+            return _answer(view)
+        gone = view.state in (CardState.WITHDRAWN, CardState.SUPERSEDED)
+        return await self._ask(arguments, context) if gone else _answer_elsewhere(view)
+
+    async def _ask(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult | Waiting:
         options = parse_options(arguments["options"])
         roots = _roots(arguments, context)
         specs = self._specs()
@@ -77,7 +110,51 @@ class AdviseCapability:
             return _nothing(left_out)
         shown, rule = shown_of(options, offered), self._rule(options)
         card = build_card(options, shown, rule, roots=roots, specs=specs, context=context, left_out=left_out)
-        return Waiting((card.card_id,), (self._gateway.card_append(card),))
+        first = next((option for option in card.options if option.actions), None)
+        held = await self._held(first, rule, order, specs)
+        card = card.model_copy(update={"mode": held.mode, "mode_why": held.why.value})
+        if held.mode is not ApprovalMode.STRICT and first is not None:
+            return await self._pass(card, first, rule, context)
+        return await self._wait(card, context)
+
+    async def _wait(self, card: DecisionCard, context: CallContext) -> Waiting:
+        raised = await self._gateway.raise_appends(card)
+        if not isinstance(raised, CardView):
+            return Waiting((card.card_id,), raised)
+        order = context.order
+        joined = join_append(self._gateway, raised, order, context.step)
+        return Waiting((raised.card.card_id,), (joined,))
+
+    async def _pass(
+        self, card: DecisionCard, option: Option, rule: ApprovalRule, context: CallContext
+    ) -> CallResult | Waiting:  # fmt: skip
+        """Let the option pass by itself, and tell those who could have decided, in the commit of the step."""
+        passed = {"option": option.id, "mode": card.mode.value, "why": card.mode_why}
+        raised = await self._gateway.raise_appends(card, passed=passed)
+        if isinstance(raised, CardView):
+            return await self._wait(card, context)
+        told = told_append(card, option, rule, people=self._gateway.people, context=context, say_in=self._say_in)
+        answer = _result(
+            Outcome.APPROVED.value, option=option.id, actions=[action.to_json() for action in option.actions],
+            card=card.card_id, by=f"rule/{card.policy}", left_out=not_offered(card.facts),
+        )  # fmt: skip
+        answer.appends = (*raised, *told)
+        return answer
+
+    async def _held(
+        self, option: Option | None, rule: ApprovalRule, order: TaskOrder, specs: Mapping[str, CapabilitySpec]
+    ) -> Held:
+        """Return how the option is decided: under the card's rule and that of each of its capabilities."""
+        rules: list[tuple[Action, ApprovalRule, Standing]] = []
+        for action in () if option is None else option.actions:
+            own = rule_for(self._rules, specs[action.use].policy)
+            if own is None:
+                return Held(ApprovalMode.STRICT, Why.POLICY)
+            standing = await self._gateway.standings.of(action.use)
+            rules += [(action, each, standing) for each in dict.fromkeys([rule, own])]
+        return mode_of_option(
+            option, rules, order.approval_mode, confidence=None if option is None else option.confidence
+        )
 
     def _rule(self, options: OptionsFile) -> ApprovalRule:
         rule = rule_for(self._rules, options.policy)
@@ -105,6 +182,16 @@ def _answer(view: CardView) -> CallResult:
         by=view.decided_by,
         left_out=not_offered(view.card.facts),
     )
+
+
+def _answer_elsewhere(view: CardView) -> CallResult:
+    """Return what became of the card of another execution, where it is carried out: here nothing is left to do."""
+    option = view.chosen
+    outcome = DECIDED_ELSEWHERE if view.is_approved else (view.outcome or Outcome.EXPIRED).value
+    return _result(
+        outcome, option=option.id if option else None, card=view.card.card_id, by=view.decided_by,
+        left_out=not_offered(view.card.facts),
+    )  # fmt: skip
 
 
 def _nothing(left_out: Sequence[LeftOut]) -> CallResult:

@@ -8,7 +8,7 @@ from agents.cognition.advise.bound import Binder
 from agents.cognition.advise.left_out import LeftOut, bound, facts_of
 from agents.cognition.advise.options import MOST_OPTIONS, OptionsFile, OptionTemplate
 from contracts import CardId, CardKind, Confidence, DecisionCard, Effect, Json, Option, ValueType
-from governance.approvals import ApprovalRule, mode_of
+from governance.approvals import ApprovalRule
 from runtime.bindings import resolve
 from runtime.capabilities.port import CallContext, CapabilitySpec
 from runtime.errors import InvalidArguments
@@ -63,12 +63,15 @@ def build_card(
         evidence=binder.evidence(),
         facts={**binder.facts, **facts_of(left_out)},
         policy=rule.name,
-        mode=mode_of(rule, order.approval_mode),
+        about=str(binder.text(options.about))[:200] if options.about is not None else "",
         who=rule.who,
         quorum=rule.quorum,
         requested_by=order.requested_by,
         raised_at=context.now,
         deadline=rule.deadline(context.now),
+        remind_at=rule.reminder(context.now),
+        within_s=rule.within_s,
+        hours=rule.hours,
         escalate_to=rule.escalate_to,
     )
 

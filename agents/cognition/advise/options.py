@@ -67,6 +67,8 @@ class OptionsFile(_Closed):
     """In one line."""
     impact: Text
     """What it is about and how much hangs on it."""
+    about: str | None = Field(default=None, min_length=1, max_length=200)
+    """What it is about, with bindings; a newer card about the same takes the place of one that is still open."""
     policy: Name | None = None
     """The approval rule it falls under; absent means the default one."""
     options: tuple[OptionTemplate, ...] = Field(min_length=2)

@@ -28,6 +28,10 @@ MARKS: Mapping[str, tuple[str, str]] = {
     "denied": ("✗", "red"),
     "expired": ("⊘", "dim"),
     "withdrawn": ("⊘", "dim"),
+    "superseded": ("⊘", "dim"),
+    "executed": ("✓", "green"),
+    "execution_failed": ("✗", "red"),
+    "undone": ("↶", "dim"),
 }
 """State of an order, step or card → icon and style."""
 

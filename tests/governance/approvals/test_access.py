@@ -15,6 +15,7 @@ from governance.approvals import ApprovalGate, ApprovalGateway, ApprovalRule
 from governance.approvals.access_cards import DONE, LEAVE, TRY_AGAIN
 from governance.approvals.card import CardView
 from governance.approvals.effect_cards import AGAIN, DO
+from governance.approvals.index import CardIndex
 from governance.errors import NotAllowedToDecide
 from governance.policies import Policy, PolicyBook
 from runtime.capabilities.port import CallContext
@@ -57,7 +58,9 @@ class Office:
         return [await self.gateway.get(CardId(each)) for each in report.waiting_for]
 
     async def decide(self, view: CardView, option: str | None, **more: Any) -> None:
-        await self.gateway.decide(view.card.card_id, person=MORGAN, approve=option is not None, option=option, **more)
+        await self.gateway.decide(
+            view.card.card_id, person=MORGAN, approve=option is not None, option=option, reason="b", **more
+        )
 
 
 @pytest.fixture
@@ -286,7 +289,7 @@ async def test_whatever_append_the_process_dies_at_one_card_asks_and_the_step_is
                 asked.add(str(view.card.card_id))
                 await office.decide(view, GO_ON[view.card.kind])
 
-        raised = await office.gateway.all_cards()
+        raised = [await office.gateway.get(each) for each in await CardIndex(office.store).newest()]
         assert report.state is OrderState.DONE
         assert {str(each.card.card_id) for each in raised if each.card.order_id == order.order_id} == asked
         assert 2 <= len(tool.calls) <= 3

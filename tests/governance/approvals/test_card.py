@@ -2,18 +2,20 @@
 
 from datetime import timedelta
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts import Decision, DecisionCard, DecisionId, Event, EventId
-from governance.approvals.card import LIFE, CardState, Move, card_sha256, fold_card, raised, state_after
+from governance.approvals.card import card_sha256, fold_card, raised
+from governance.approvals.life import LIFE, CardState, Move, diagram, state_after
 from governance.errors import IllegalTransition
 from runtime.errors import NotFound
 from tests.governance.cards import NOW, card
 
-ENDS = (CardState.APPROVED, CardState.DENIED, CardState.EXPIRED, CardState.WITHDRAWN)
+ENDS = (CardState.DENIED, CardState.EXPIRED, CardState.WITHDRAWN, CardState.SUPERSEDED)
 
 
 def event(on: DecisionCard, version: int, type_: str, **data: object) -> Event:
@@ -42,11 +44,23 @@ def test_a_move_that_the_table_does_not_have_is_refused(state: CardState, move: 
 
 
 def test_only_approve_leads_to_approved() -> None:
-    assert {move for (_, move), end in LIFE.items() if end is CardState.APPROVED} == {Move.APPROVE, Move.USE}
+    into = {move for (start, move), end in LIFE.items() if end is CardState.APPROVED and start is not end}
+    assert into == {Move.APPROVE}
 
 
-def test_nothing_leads_out_of_an_end_but_the_use_of_a_yes() -> None:
-    assert [(state, move) for state, move in LIFE if state in ENDS] == [(CardState.APPROVED, Move.USE)]
+def test_what_was_not_approved_is_over() -> None:
+    assert [(state, move) for state, move in LIFE if state in ENDS] == []
+
+
+def test_only_what_was_approved_is_carried_out_and_only_that_is_taken_back() -> None:
+    assert {start for (start, move) in LIFE if move is Move.EXECUTE} == {CardState.APPROVED, CardState.EXECUTION_FAILED}
+    acted = {CardState.EXECUTED, CardState.EXECUTION_FAILED}
+    assert {start for (start, move) in LIFE if move is Move.UNDO} == acted
+
+
+def test_the_diagram_of_the_documentation_is_the_table() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "decisions-and-cards.md").read_text()
+    assert diagram() in page
 
 
 def test_a_card_is_passed_on_once() -> None:
@@ -63,14 +77,18 @@ def test_a_card_folds_to_what_was_raised() -> None:
     assert fold_card([event(shown, 1, "card.raised", card=shown.to_json())]) == raised(shown)
 
 
+KINDS = (
+    "expired", "escalated", "withdrawn", "superseded", "reminded", "used", "executed", "execution_failed",
+    "undo_requested", "undone", "reviewed",
+)  # fmt: skip
 MOVES = st.lists(
     st.one_of(
         st.tuples(
             st.just("decided"), st.sampled_from(["ann", "bob", "cy"]), st.sampled_from(["waive", "nothing", None])
         ),
-        st.tuples(st.sampled_from(["expired", "escalated", "withdrawn", "used"]), st.just(""), st.none()),
+        st.tuples(st.sampled_from(KINDS), st.just(""), st.none()),
     ),
-    max_size=8,
+    max_size=10,
 )
 
 
@@ -82,7 +100,8 @@ def test_on_any_history_a_card_is_approved_only_by_its_quorum_of_people(moves: l
         version = len(history) + 1
         data = {"escalated": {"who": ["dana"], "deadline": (NOW + timedelta(hours=4)).isoformat()},
                 "expired": {"at": NOW.isoformat()}, "withdrawn": {"reason": "r"},
-                "used": {"order_id": "o", "key": "k", "action": 0}}.get(kind, {})  # fmt: skip
+                "used": {"order_id": "o", "key": "k", "action": 0}, "superseded": {"by": "card/x"},
+                "undo_requested": {"by": "ann"}, "reviewed": {"by": "ann", "right": True}}.get(kind, {})  # fmt: skip
         new = (
             decided(shown, version, by, choice) if kind == "decided" else event(shown, version, f"card.{kind}", **data)
         )
@@ -92,7 +111,8 @@ def test_on_any_history_a_card_is_approved_only_by_its_quorum_of_people(moves: l
             continue
         history.append(new)
         yes = {d.by for d in view.decisions if d.option == (view.chosen.id if view.chosen else "")}
-        assert (view.state is CardState.APPROVED) == (len(yes) >= quorum)
-        assert view.used_by == () or view.state is CardState.APPROVED
+        assert view.is_approved == (len(yes) >= quorum)
+        assert view.used_by == () or view.is_approved
         assert (view.outcome is None) == view.is_open
-        assert (view.chosen is None) == (view.state is not CardState.APPROVED)
+        assert (view.chosen is None) == (not view.is_approved)
+        assert view.state is not CardState.UNDONE or "card.undone" in {each.type for each in history}

@@ -77,7 +77,7 @@ async def test_an_output_that_does_not_fit_is_refused_and_nothing_is_decided(
 
     with pytest.raises(InvalidArguments, match=why):
         await gateway.decide(
-            card_of(request), person=SAM, approve=option is not None, option=option, output=output
+            card_of(request), person=SAM, approve=option is not None, option=option, reason="because", output=output
         )  # fmt: skip
     assert (await gateway.get(card_of(request))).is_open
 
@@ -121,7 +121,7 @@ async def test_a_doubt_that_nobody_settles_stops_the_work(
     sqlite_store: SqlStore, gateway: ApprovalGateway, gate: ApprovalGate, option: str | None
 ) -> None:
     request = await doubted(sqlite_store, gate, effect())
-    await gateway.decide(card_of(request), person=SAM, approve=option is not None, option=option)
+    await gateway.decide(card_of(request), person=SAM, approve=option is not None, option=option, reason="because")
     with pytest.raises(EffectInDoubt, match="Nobody knows"):
         await gate.in_doubt(request)
 

@@ -15,7 +15,7 @@ from runtime.errors import PermissionRefused, VersionConflict
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.governance.approvals.gates import card_of, gate_with, under
-from tests.governance.cards import ARGUMENTS, DANA, MORGAN, RULES, WAIVE, action, card, effect, order, say
+from tests.governance.cards import ARGUMENTS, DANA, MORGAN, RULES, WAIVE, action, card, effect, say
 
 pytestmark = pytest.mark.anyio
 
@@ -198,9 +198,11 @@ async def test_a_no_nothing_and_silence_each_refuse_by_their_own_name(
     request = await waiting(sqlite_store, gate, effect())
     if option == "late":
         clock.advance(7_200)
-        await gateway.judge_deadlines(clock.now())
+        await gateway.judge(card_of(request), clock.now())
     else:
-        await gateway.decide(card_of(request), person=MORGAN, approve=option is not None, option=option)
+        await gateway.decide(
+            card_of(request), person=MORGAN, approve=option is not None, option=option, reason="because"
+        )
     answer = await gate.authorise(request)
     assert isinstance(answer, Refused)
     assert answer.code == code
@@ -228,12 +230,13 @@ async def test_without_an_approval_rule_nothing_happens(gateway: ApprovalGateway
         await gate.in_doubt(effect())
 
 
-async def test_a_mode_that_is_not_here_refuses_and_a_request_can_make_it_strict(
-    gateway: ApprovalGateway, clock: HandClock
+@pytest.mark.parametrize("mode", ApprovalMode)
+async def test_what_no_statistics_tell_waits_for_a_person_whatever_the_mode(
+    sqlite_store: SqlStore, gateway: ApprovalGateway, clock: HandClock, mode: ApprovalMode
 ) -> None:
-    loose = replace(RULES["money"], mode=ApprovalMode.POST_HOC)
-    gate = gate_with(gateway, clock, {"money": loose})
-    answer = await gate.authorise(effect())
-    assert isinstance(answer, Refused)
-    assert answer.code == "MODE_NOT_AVAILABLE"
-    assert isinstance(await gate.authorise(effect(order(approval_mode=ApprovalMode.STRICT))), Waiting)
+    loose = replace(RULES["money"], mode=mode, impact="0", under=1.0)
+    request = await waiting(sqlite_store, gate_with(gateway, clock, {"money": loose}), effect())
+    raised = (await gateway.get(card_of(request))).card
+    assert (raised.mode, raised.mode_why) == (
+        ApprovalMode.STRICT, "policy" if mode is ApprovalMode.STRICT else "confidence",
+    )  # fmt: skip

@@ -10,7 +10,8 @@ import pytest
 
 from contracts import CardId, DecisionCard, Outcome
 from governance.access import People, Person
-from governance.approvals import ApprovalGateway, CardState, card_sha256
+from governance.approvals import ApprovalGateway, CardState, CardView, card_sha256
+from governance.approvals.index import CardIndex
 from governance.asked import still_asks
 from governance.errors import CardClosed, NotAllowedToDecide, UnknownOption
 from runtime.errors import InvalidArguments, NotFound
@@ -27,6 +28,12 @@ async def raised(store: SqlStore, gateway: ApprovalGateway, **fields: Any) -> De
     new = card(**fields)
     await store.ledger.append(gateway.card_append(new))
     return new
+
+
+async def judged_all(store: SqlStore, gateway: ApprovalGateway) -> list[CardView]:
+    """Let the clock have its effect on every card that is due, as a sweep does; return those that changed."""
+    now = gateway.clock.now()
+    return [await gateway.judge(card_id, now) for card_id in await CardIndex(store).due(now)]
 
 
 async def test_a_yes_approves_and_carries_the_hash_of_what_was_shown(
@@ -74,7 +81,7 @@ async def test_another_organisation_does_not_see_the_card(
 ) -> None:
     shown = await raised(sqlite_store, gateway)
     other = ApprovalGateway(sqlite_store, clock, People(PEOPLE), "harbour")
-    assert await other.all_cards() == []
+    assert await CardIndex(sqlite_store).newest(organisation="harbour") == []
     with pytest.raises(NotFound):
         await other.get(shown.card_id)
 
@@ -101,7 +108,7 @@ async def test_the_second_to_decide_is_told_who_was_first(sqlite_store: SqlStore
     shown = await raised(sqlite_store, gateway)
     await gateway.decide(shown.card_id, person=MORGAN, approve=True, option="waive")
     with pytest.raises(CardClosed, match=r"was approved by morgan .* option waive"):
-        await gateway.decide(shown.card_id, person=SAM, approve=False)
+        await gateway.decide(shown.card_id, person=SAM, approve=False, reason="no")
 
 
 async def test_a_second_click_of_the_same_person_is_told_that_they_decided(
@@ -119,7 +126,7 @@ async def test_of_a_yes_and_a_no_at_once_exactly_one_wins_however_often(
 ) -> None:
     async def decide(card_id: CardId, person: Person, option: str | None) -> str:
         try:
-            await gateway.decide(card_id, person=person, approve=option is not None, option=option)
+            await gateway.decide(card_id, person=person, approve=option is not None, option=option, reason="because")
         except CardClosed as closed:
             return f"told {closed.facts['by']}"
         return "won"
@@ -141,7 +148,7 @@ async def test_of_two_processes_that_decide_at_once_one_wins(
         shown = await raised(sqlite_store, gateway)
         answers = await asyncio.gather(
             gateway.decide(shown.card_id, person=MORGAN, approve=True, option="waive"),
-            other.decide(shown.card_id, person=SAM, approve=False),
+            other.decide(shown.card_id, person=SAM, approve=False, reason="no"),
             return_exceptions=True,
         )
         assert [type(answer) for answer in answers].count(CardClosed) == 1
@@ -182,7 +189,7 @@ async def test_a_double_vote_at_once_counts_once(sqlite_store: SqlStore, gateway
 async def test_one_no_denies_whatever_the_quorum(sqlite_store: SqlStore, gateway: ApprovalGateway) -> None:
     shown = await raised(sqlite_store, gateway, quorum=2)
     await gateway.decide(shown.card_id, person=MORGAN, approve=True, option="waive")
-    assert (await gateway.decide(shown.card_id, person=SAM, approve=False)).outcome is Outcome.DENIED
+    assert (await gateway.decide(shown.card_id, person=SAM, approve=False, reason="no")).outcome is Outcome.DENIED
 
 
 async def test_a_deadline_that_passed_while_nothing_ran_is_an_expiry_not_a_no(
@@ -190,10 +197,10 @@ async def test_a_deadline_that_passed_while_nothing_ran_is_an_expiry_not_a_no(
 ) -> None:
     shown = await raised(sqlite_store, gateway)
     clock.advance(3 * 86_400)
-    [judged] = await gateway.judge_deadlines(clock.now())
+    [judged] = await judged_all(sqlite_store, gateway)
     assert (judged.outcome, judged.decisions) == (Outcome.EXPIRED, ())
-    assert await gateway.judge_deadlines(clock.now()) == []
-    assert await gateway.open_cards() == []
+    assert await judged_all(sqlite_store, gateway) == []
+    assert await CardIndex(sqlite_store).waiting() == []
     assert (await gateway.get(shown.card_id)).deadline == shown.deadline
 
 
@@ -213,7 +220,7 @@ async def test_a_card_is_passed_on_once_with_as_much_time_again(
 ) -> None:
     shown = await raised(sqlite_store, gateway, escalate_to=("directors",))
     clock.advance(86_400)
-    [passed_on] = await gateway.judge_deadlines(clock.now())
+    [passed_on] = await judged_all(sqlite_store, gateway)
     assert (passed_on.state, passed_on.who) == (CardState.ESCALATED, ("directors",))
     assert passed_on.deadline == clock.now() + timedelta(hours=2)
     with pytest.raises(NotAllowedToDecide):
@@ -226,9 +233,9 @@ async def test_a_card_passed_on_in_vain_expires(
 ) -> None:
     await raised(sqlite_store, gateway, escalate_to=("directors",))
     clock.advance(7_200)
-    await gateway.judge_deadlines(clock.now())
+    await judged_all(sqlite_store, gateway)
     clock.advance(7_200)
-    [judged] = await gateway.judge_deadlines(clock.now())
+    [judged] = await judged_all(sqlite_store, gateway)
     assert judged.outcome is Outcome.EXPIRED
 
 
@@ -239,9 +246,9 @@ async def test_a_deadline_over_a_clock_change_is_counted_in_real_hours(sqlite_st
     gateway = ApprovalGateway(sqlite_store, clock, People(PEOPLE), ORGANISATION)
     await raised(sqlite_store, gateway, raised_at=evening, deadline=evening + timedelta(hours=8))
     clock.advance(8 * 3_600 - 1)
-    assert await gateway.judge_deadlines(clock.now()) == []
+    assert await judged_all(sqlite_store, gateway) == []
     clock.advance(1)
-    [judged] = await gateway.judge_deadlines(clock.now())
+    [judged] = await judged_all(sqlite_store, gateway)
     assert judged.outcome is Outcome.EXPIRED
 
 
@@ -250,7 +257,7 @@ async def test_judging_deadlines_twice_at_once_changes_a_card_once(
 ) -> None:
     shown = await raised(sqlite_store, gateway, escalate_to=("directors",))
     clock.advance(7_200)
-    await asyncio.gather(*(gateway.judge_deadlines(clock.now()) for _ in range(5)))
+    await asyncio.gather(*(judged_all(sqlite_store, gateway) for _ in range(5)))
     assert (await gateway.get(shown.card_id)).version == 2
 
 
@@ -268,6 +275,6 @@ async def test_open_cards_come_with_the_nearest_deadline_first(
     late = await raised(sqlite_store, gateway, deadline=clock.now() + timedelta(days=2))
     soon = await raised(sqlite_store, gateway)
     done = await raised(sqlite_store, gateway)
-    await gateway.decide(done.card_id, person=MORGAN, approve=False)
-    assert [view.card.card_id for view in await gateway.open_cards()] == [soon.card_id, late.card_id]
-    assert len(await gateway.all_cards()) == 3
+    await gateway.decide(done.card_id, person=MORGAN, approve=False, reason="no")
+    assert await CardIndex(sqlite_store).waiting() == [soon.card_id, late.card_id]
+    assert len(await CardIndex(sqlite_store).newest()) == 3

@@ -31,7 +31,7 @@ async def test_of_three_cards_exactly_the_approved_call_runs_with_its_own_argume
     for card_id in cards:
         card = (await gateway.get(card_id)).card
         wanted = card.options[0].actions[0].arguments == {"to": "bob"}
-        await gateway.decide(card_id, person=MORGAN, approve=wanted, option=DO if wanted else None)
+        await gateway.decide(card_id, person=MORGAN, approve=wanted, option=DO if wanted else None, reason="no")
 
     report = await world.run(order)
 

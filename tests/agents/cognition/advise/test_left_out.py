@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agents.cognition.advise import AdviseCapability, not_offered
+from console.texts import say_in
 from contracts import DecisionCard, Effect, Json, Parameter, ValueType
 from governance.approvals import ApprovalGateway
 from governance.policies import Policy, PolicyBook
@@ -44,7 +45,9 @@ def options(**acts: dict[str, Json]) -> dict[str, Json]:
 
 @pytest.fixture
 def advise(gateway: ApprovalGateway) -> AdviseCapability:
-    return AdviseCapability(lambda: {DISCOUNT.name: DISCOUNT}, RULES, gateway, lambda: PolicyBook([LIMIT]))
+    return AdviseCapability(
+        lambda: {DISCOUNT.name: DISCOUNT}, RULES, gateway, lambda: PolicyBook([LIMIT]), say_in=say_in
+    )
 
 
 def context(**fields: Any) -> CallContext:
