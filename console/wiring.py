@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from agents.cognition.advise import AdviseCapability
+from agents.cognition.attend import Attention, Sampling
 from agents.cognition.explain_capability import ExplainCapability, WordFinding
 from agents.cognition.reason_capability import AttributeCapability
 from agents.cognition.sense import Sensors
@@ -30,6 +31,7 @@ from console.folders import folder_of
 from console.scripts import SandboxedScripts
 from console.texts import say_in
 from contracts import Answer, ExecutionId, Json, QuestionId
+from governance.alerts import Alerts
 from governance.approvals import ApprovalGate, ApprovalGateway
 from governance.notifications import Notify
 from governance.policies import StandingPolicies, ToldPolicies
@@ -110,6 +112,22 @@ class Wired:
     def sensors(self) -> Sensors:
         """What lets its sensors look."""
         return Sensors(self.store, self.metrics, self.settings.sensor, self.organisation.name)
+
+    @cached_property
+    def alerts(self) -> Alerts:
+        """Its alerts."""
+        rules = self.organisation.alerts.rules(self.settings.alerts, self.settings.sensor, self.organisation.zone)
+        return Alerts(self.store, self.organisation.name, rules)
+
+    @cached_property
+    def attention(self) -> Attention:
+        """What is seen to first."""
+        return Attention(self.store, self.alerts, self.organisation.name, self.settings.attention)
+
+    @cached_property
+    def sampling(self) -> Sampling:
+        """How often its sensors look."""
+        return Sampling(self.store, self.organisation.name, self.settings.attention)
 
     @cached_property
     def approvals(self) -> ApprovalGateway:

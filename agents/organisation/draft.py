@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from agents.cognition.advise.options import OptionsFile
 from agents.cognition.sense.kinds import AnySensor
+from agents.organisation.alerts_file import AlertsFile
 from agents.organisation.fault import Fault
 from agents.organisation.files import Files
 from agents.organisation.org_file import EmployeeEntry, OrgFile
@@ -61,6 +62,7 @@ class Draft:
     builtin: Mapping[str, CapabilitySpec]
     faults: list[Fault] = field(default_factory=list)
     org: Read[OrgFile] | None = None
+    alerts: Read[AlertsFile] | None = None
     connections: dict[str, Read[AnyConnection]] = field(default_factory=dict)
     skills: dict[str, SkillDraft] = field(default_factory=dict)
     metrics: dict[str, Read[MetricDefinition]] = field(default_factory=dict)

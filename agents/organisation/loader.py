@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from agents.organisation.alerts_file import AlertsFile
+from agents.organisation.check_alerts import alert_faults
 from agents.organisation.check_connections import connection_faults
 from agents.organisation.check_hosts import host_faults
 from agents.organisation.check_people import people_faults
@@ -190,6 +192,7 @@ def _report(draft: Draft, tree_depth: int | None) -> Report:
     faults += result_faults(draft)
     faults += host_faults(draft)
     faults += signal_faults(draft)
+    faults += alert_faults(draft)
     faults += rule_faults(draft)
     faults += skill_faults(draft)
     faults += redacted_faults(draft)
@@ -247,6 +250,7 @@ def _organisation(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> Or
         blackboard={key: KeyRule(entry.merge, entry.type) for key, entry in org.blackboard.items()},
         show=tuple(ShowRule(entry.skills, entry.when) for entry in org.show),
         specs=dict(draft.specs),
+        alerts=draft.alerts.value if draft.alerts is not None else AlertsFile(),
     )
     if local is None:
         return organisation

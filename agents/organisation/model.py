@@ -16,6 +16,7 @@ from agents.cognition.sense.definition import SensorDefinition
 from agents.cognition.sense.event import EventDefinition
 from agents.cognition.sense.kinds import AnySensor
 from agents.employee.ports import Isolation
+from agents.organisation.alerts_file import AlertsFile
 from agents.skills.reach import Reach, ShowRule
 from contracts import Budget, CapabilityName, MetricDefinition, Name, PlanDefinition, Text, Tier, Workspace
 from governance.access import People
@@ -111,6 +112,8 @@ class Organisation:
     """File that a connection names under `known` → its text, as it stood when the organisation was read."""
     blackboard: Mapping[str, KeyRule] = field(default_factory=dict)
     """Keys of the blackboard with a rule."""
+    alerts: AlertsFile = field(default_factory=AlertsFile)
+    """What it says about its alerts."""
     show: tuple[ShowRule, ...] = ()
     """Rules by which models are shown skills, beside those of the skills themselves."""
     specs: Mapping[str, CapabilitySpec] = field(default_factory=dict)

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from agents.organisation.alerts_file import AlertsFile
 from agents.organisation.declared import faults_of, read_as
 from agents.organisation.draft import Draft, Read
 from agents.organisation.environment import fill
@@ -31,7 +32,7 @@ from runtime.capabilities.port import CapabilitySpec
 
 M = TypeVar("M", bound=BaseModel)
 
-_FILES = ("org.yaml", "connections.yaml")
+_FILES = ("org.yaml", "connections.yaml", "alerts.yaml")
 _FOLDERS = ("skills", "metrics", "sensors", "rules")
 _FOLDERS_OF_YAML = ("metrics", "sensors", "rules")
 
@@ -47,6 +48,8 @@ def read_organisation(
         _read_connections(draft, environ)
     draft.specs = {**builtin, **{spec.name: spec for spec in _connection_specs(draft)}}
     _read_org(draft, environ)
+    if "alerts.yaml" in names:
+        _read_alerts(draft)
     for name in sorted(
         {PurePosixPath(path).parts[1] for path in names if path.startswith("skills/") and path.count("/") > 1}
     ):
@@ -130,6 +133,16 @@ def _read_connections(draft: Draft, environ: Mapping[str, str]) -> None:
             draft.unread.add(name)
             source.faults += faults_of(error, source, OpenApiConnection if described else AnyConnection, (name,))
     draft.faults += source.faults
+
+
+def _read_alerts(draft: Draft) -> None:
+    source = read_file(draft, "alerts.yaml")
+    if source is None:
+        return
+    alerts = read_as(AlertsFile, source, source.value)
+    draft.faults += source.faults
+    if alerts is not None:
+        draft.alerts = Read(alerts, source)
 
 
 def _connection_specs(draft: Draft) -> list[CapabilitySpec]:

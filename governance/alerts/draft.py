@@ -94,7 +94,8 @@ class Draft:
         if self._last is not None:
             facts |= {"value": clean(self._last.value), "about": clean(self._last.about)}
         if self._worst is not None and (self._view is None or RANK[self._worst] > RANK[self._view.severity]):
-            route = rules.route_for(self.view.labels if self._view is not None else labels_of(self._last))
+            labels = self.view.labels if self._view is not None else labels_of(self._last)
+            route = rules.route_for({**labels, "severity": self._worst.value})
             facts |= {
                 "severity": self._worst.value, "impact": impact_of(self._worst, route.impact).value,
                 "urgency": urgency_of(self._worst, route.urgency).value,
@@ -165,7 +166,13 @@ class Drafts:
         draft.count(noted, key, at)
         labels = labels_of(noted)
         told = {name: clean(value) for name, value in _identity(noted, labels).items()}
-        draft.emit(OPENED, at, route=rules.route_for(labels).name, **told, **draft.counted(at, rules))
+        draft.emit(
+            OPENED,
+            at,
+            route=rules.route_for({**labels, "severity": noted.severity.value}).name,
+            **told,
+            **draft.counted(at, rules),
+        )
         self._drafts[draft.alert_id] = draft
         self._views[draft.alert_id] = draft.view
         self._index(draft.alert_id, place, noted.kind)

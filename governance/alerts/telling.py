@@ -16,6 +16,7 @@ from enum import StrEnum
 from contracts import AlertId, Name
 from governance.alerts.alert import AlertState, AlertView
 from governance.alerts.draft import Drafts
+from governance.alerts.hushing import matched_labels
 from governance.alerts.rules import AlertRules, Route
 
 
@@ -55,10 +56,11 @@ def tell(drafts: Drafts, at: datetime, rules: AlertRules) -> list[Telling]:
     """Return everything that has to be told by now, and let each alert remember it."""
     groups: dict[tuple[str, ...], list[AlertView]] = defaultdict(list)
     for view in drafts:
-        groups[rules.route_for(view.labels).group_of(view.labels)].append(view)
+        labels = matched_labels(view)
+        groups[rules.route_for(labels).group_of(labels)].append(view)
     told: list[Telling] = []
     for group, views in groups.items():
-        route = rules.route_for(views[0].labels)
+        route = rules.route_for(matched_labels(views[0]))
         for telling in _due(group, route, views, at) if route.levels else ():
             told.append(_remembered(drafts, telling))
     return told

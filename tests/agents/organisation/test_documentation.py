@@ -20,6 +20,7 @@ FILES = (
     "metrics/cancel-rate.yaml",
     "sensors/cancellations.yaml",
     "rules/money.yaml",
+    "alerts.yaml",
 )
 NEEDED = ("data/flights.duckdb", "known.sql", "desk/service.py", f"{SKILL}/cancel_rate.sql", f"{SKILL}/attribute.py")
 

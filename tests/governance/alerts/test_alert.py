@@ -1,4 +1,5 @@
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -28,3 +29,7 @@ def test_nothing_leads_out_of_closed() -> None:
 
 def test_the_diagram_has_every_row_of_the_table() -> None:
     assert all(f"{state} --> {to}: {move}" in diagram() for (state, move), to in LIFE.items())
+
+
+def test_the_picture_in_the_documentation_is_drawn_from_the_table() -> None:
+    assert diagram() in (Path(__file__).parents[3] / "docs" / "alerts.md").read_text()
