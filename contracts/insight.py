@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import ClassVar
 
 from pydantic import AwareDatetime, Field
 
-from contracts.base import Contract, Json, Name, Sha256, StepId, Text
+from contracts.base import VERSION_PATTERN, Contract, Json, Name, Sha256, StepId, Text
 from contracts.cards import Confidence
 from contracts.ids import ExecutionId, FindingId, OrderId, ProductId, SignalId
 from contracts.order import Artifact
@@ -36,6 +37,9 @@ class SignalKind(StrEnum):
 class Signal(Contract):
     """Something a sensor noticed."""
 
+    VERSION: ClassVar[str] = "1.1"
+    schema_version: str = Field(default="1.1", pattern=VERSION_PATTERN)
+
     signal_id: SignalId
     """Its name."""
     organisation: Name
@@ -56,6 +60,12 @@ class Signal(Contract):
     """How many rows the value rests on."""
     threshold: str | None = None
     """The condition that held."""
+    expected: float | None = None
+    """What was usual for the period, where the sensor knows that."""
+    low: float | None = None
+    """From where on a value is unusually low."""
+    high: float | None = None
+    """From where on a value is unusually high."""
     severity: Severity = Severity.MEDIUM
     """How much it matters."""
     key: str

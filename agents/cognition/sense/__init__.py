@@ -4,7 +4,8 @@ from agents.cognition.sense.definition import SENSOR_VARIABLES, Raise, SensorDef
 from agents.cognition.sense.episodes import Episode, episodes
 from agents.cognition.sense.judge import Judged, Standing, judge
 from agents.cognition.sense.raising import idempotency_key, request_for
-from agents.cognition.sense.sensors import Merged, SensorRun, Sensors
+from agents.cognition.sense.sensors import SensorRun, Sensors
+from agents.cognition.sense.telling import Merged
 
 __all__ = [
     "SENSOR_VARIABLES",

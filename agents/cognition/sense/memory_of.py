@@ -9,20 +9,31 @@ from datetime import datetime, timedelta
 
 from agents.cognition.sense.definition import SensorDefinition
 from agents.cognition.sense.episodes import belong_together
-from contracts import Event, Signal, SignalKind
+from agents.cognition.sense.hysteresis import Mark, Phase
+from contracts import Event, Sha256, Signal, SignalKind
 from memory.buckets import from_text
+
+RAISED, MERGED, RAN, RECALIBRATED = "signal.raised", "signal.merged", "sensor.ran", "sensor.recalibrated"
+"""Events of a sensor's stream."""
 
 
 class Said:
-    """Earlier signals: buckets that fired, by slice, and when anything else was said last."""
+    """Earlier signals: buckets that fired, how slices stand, and when anything else was said last."""
 
     def __init__(self, definition: SensorDefinition, window: timedelta) -> None:
         self._definition = definition
         self._window = window
         self._fired: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
         self._told: dict[str, list[datetime]] = defaultdict(list)
+        self._open: dict[str, str] = {}
+        self.marks: dict[str, Mark] = {}
+        """How slices stand, of a sensor with `clear_when`."""
         self.signals: dict[str, Signal] = {}
-        """The signals themselves, by key; the newest where a key was told more than once."""
+        """The signals that began something, by key; the newest where a key was told more than once."""
+        self.formula: Sha256 | None = None
+        """What its metric was worked out by when it looked last; None before the first look."""
+        self.calibrations = 0
+        """How often it began anew because its metric changed."""
 
     @classmethod
     def fold(cls, definition: SensorDefinition, window: timedelta, events: Sequence[Event]) -> Said:
@@ -31,21 +42,45 @@ class Said:
         for event in events:
             if event.data is None:
                 continue
-            if event.type == "signal.raised":
-                signal = Signal.read(event.data["signal"])  # type: ignore[arg-type]
-                said.told(signal, str(event.data["slice"]))
-            elif event.type == "signal.merged":
-                start = from_text(str(event.data["bucket"]), definition.grain)
-                said.fired(str(event.data["slice"]), start, str(event.data["key"]))
+            match event.type:
+                case "signal.raised":
+                    signal = Signal.read(event.data["signal"])  # type: ignore[arg-type]
+                    said.told(signal, str(event.data["slice"]))
+                case "signal.merged":
+                    start = from_text(str(event.data["bucket"]), definition.grain)
+                    said.fired(str(event.data["slice"]), start, str(event.data["key"]))
+                case "sensor.ran":
+                    formula = event.data.get("formula")
+                    said.formula = said.formula if formula is None else str(formula)
+                case "sensor.recalibrated":
+                    said = said.anew(str(event.data["to"]))
         return said
+
+    def anew(self, formula: Sha256) -> Said:
+        """Return what is left to know when the metric is another one: nothing but how often that happened."""
+        said = Said(self._definition, self._window)
+        said.formula, said.calibrations = formula, self.calibrations + 1
+        return said
+
+    @property
+    def learned(self) -> tuple[int, list[str]]:
+        """How many buckets fired, and the slices that are open."""
+        return sum(len(fired) for fired in self._fired.values()), sorted(self._open)
 
     def told(self, signal: Signal, slice_: str) -> None:
         """Remember a signal."""
-        self.signals[signal.key] = signal
-        if signal.kind is SignalKind.THRESHOLD and signal.bucket is not None:
-            self.fired(slice_, from_text(signal.bucket, self._definition.grain), signal.key)
+        if signal.kind in (SignalKind.THRESHOLD, SignalKind.CLEARED) and signal.bucket is not None:
+            start = from_text(signal.bucket, self._definition.grain)
+            opens = signal.kind is SignalKind.THRESHOLD
+            self.marks[slice_] = Mark(start, Phase.OPEN if opens else Phase.CLEAR)
+            if not opens:
+                self._open.pop(slice_, None)
+                return
+            self._open[slice_] = signal.key
+            self.fired(slice_, start, signal.key)
         else:
             self._told[signal.key].append(signal.at)
+        self.signals[signal.key] = signal
 
     def fired(self, slice_: str, start: datetime, key: str) -> None:
         """Remember that a bucket fired, under the key of its episode."""
@@ -55,8 +90,14 @@ class Said:
         """Return the key under which this very bucket fired before, if it did: a period signals once."""
         return next((key for known, key in self._fired[slice_] if known == start), None)
 
+    def open_key(self, slice_: str) -> str | None:
+        """Return the key of the episode that is open there, of a sensor with `clear_when`."""
+        return self._open.get(slice_) if self._definition.clear_when is not None else None
+
     def episode_of(self, slice_: str, start: datetime) -> str | None:
-        """Return the key of the episode that a bucket belongs to: that of a neighbour within the merge gap."""
+        """Return the key of the episode that a bucket belongs to: the open one, or that of a neighbour in the gap."""
+        if self._definition.clear_when is not None:
+            return self.open_key(slice_)
         known = self._fired[slice_]
         place = bisect_right(known, start, key=lambda item: item[0])
         if place > 0 and belong_together(self._definition, known[place - 1][0], start):

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from agents.cognition.sense.definition import SensorDefinition
 from agents.organisation.declared import Duration, one_or_more
+from agents.organisation.sensor_kinds.baseline_entry import BaselineEntry
 from agents.organisation.sensor_kinds.common import SensorFile
 from contracts import Grain, Name
 
@@ -25,6 +26,8 @@ class ThresholdFile(SensorFile):
     """Dimensions whose slices are watched for themselves."""
     when: str
     """Condition over a bucket."""
+    clear_when: str | None = None
+    """Condition that ends an episode."""
     pass_over: str | None = None
     """Buckets that neither break a row nor count in it."""
     in_a_row: int = Field(default=1, ge=1)
@@ -35,6 +38,8 @@ class ThresholdFile(SensorFile):
     """Earlier buckets without which there is no judgement."""
     baseline_over: int = Field(default=28, ge=1)
     """Earlier buckets of which `baseline` is the median."""
+    baseline: BaselineEntry | None = None
+    """How it knows what is usual."""
     look_back: int | None = Field(default=None, ge=1)
     """Buckets read before the ones judged."""
 
@@ -54,5 +59,7 @@ class ThresholdFile(SensorFile):
             severity=self.severity,
             raises=self.raised(self.metric),
             baseline_over=self.baseline_over,
+            clear_when=self.clear_when,
+            usual=self.baseline.baseline() if self.baseline else None,
             look_back=self.look_back,
         )
