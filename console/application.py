@@ -21,6 +21,7 @@ from console.prompting import Prompts
 from console.resources import Resources
 from console.ruling import Ruling
 from console.serving import Serving
+from console.signing_in import Accounts
 from console.system_user import system_user
 from console.views import ExecutionOutcome, ExecutionRow, MetricReading, SensorRow, SensorsOutcome
 from console.views_system import AuditResult, DatabaseStatus, Examined
@@ -49,6 +50,7 @@ class SiliconApplication(
         super().__init__(resources)
         self._watching = Watching(resources, self._running)
         self._keeping = Keeping(resources)
+        self._accounts = Accounts(resources)
 
     async def page(
         self, *, organisation: str | None, before: ExecutionId | None, limit: int

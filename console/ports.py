@@ -18,6 +18,7 @@ from console.ports_letters import Letters
 from console.ports_prompts import Prompts
 from console.ports_remote import Remote
 from console.ports_rules import Rules
+from console.ports_users import SigningIn
 from console.views import MetricReading, SensorRow, SensorsOutcome
 from console.views_system import AuditResult, DatabaseStatus, Examined  # fmt: skip
 from contracts import MetricDefinition
@@ -25,7 +26,7 @@ from runtime.settings.load import Settings
 
 
 class Application(
-    Executions, Remote, Archives, Evidence, Cluster, Bridges, Letters, Prompts, Rules, CostsPort, Protocol
+    Executions, Remote, SigningIn, Archives, Evidence, Cluster, Bridges, Letters, Prompts, Rules, CostsPort, Protocol
 ):
     """The product as its faces use it.
 

@@ -67,8 +67,8 @@ class Remote(Protocol):
         """
         ...
 
-    async def principal(self, token_id: TokenId) -> Principal | None:
-        """Return whom a token speaks for now, as `authenticate`, for a request that goes on for long."""
+    async def principal(self, principal_id: str) -> Principal | None:
+        """Return whom a token or session speaks for now, as `authenticate`, for a request that goes on for long."""
         ...
 
     def sight(self, principal: Principal) -> Sight:
@@ -79,10 +79,13 @@ class Remote(Protocol):
         """
         ...
 
-    async def create_token(self, name: str, *, folder: Path | None, person: Name | None) -> tuple[Token, str]:
+    async def create_token(
+        self, name: str, *, folder: Path | None, person: Name | None, within_s: float | None = None
+    ) -> tuple[Token, str]:  # fmt: skip
         """Return a new token and its text, which nothing shows again.
 
-        It acts as one person of the organisation in `folder`; without both, as anybody in all organisations.
+        It acts as one person of the organisation in `folder`; without both, as anybody in all organisations. With
+        `within_s` it counts for so many seconds and no longer.
 
         Raises:
             NobodyActs: the organisation has no such person.

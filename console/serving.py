@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 from agents.organisation import read_name
 from console.folders import folder_of
 from console.resources import Resources
 from console.seeing import Seeing
+from console.signing_in import SigningIn
 from console.system_user import system_user
 from contracts import Event, ExecutionId, Name, TokenId
 from governance.access import BridgeRights, Principal, Sight, Token, Tokens
-from runtime.errors import InvalidArguments, NotFound, PermissionRefused
+from runtime.errors import InvalidArguments
 
 _FIRST = "first token"
 _LABEL = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-class Serving:
+class Serving(SigningIn):
     """The parts of the port `Remote` that are not about one execution."""
 
     def __init__(self, resources: Resources) -> None:
@@ -47,25 +50,39 @@ class Serving:
 
     async def authenticate(self, token: str) -> Principal | None:
         """Return whom a token speaks for; see the port."""
-        return self._still_here(await (await self._tokens()).authenticate(token))
+        principal = await (await self._tokens()).authenticate(token)
+        if principal is None:
+            return None
+        await self._accounts.used(principal)
+        return await self.still_counts(principal)
 
-    async def principal(self, token_id: TokenId) -> Principal | None:
-        """Return whom a token speaks for now; see the port."""
-        return self._still_here(await (await self._tokens()).principal(token_id))
+    async def principal(self, principal_id: str) -> Principal | None:
+        """Return whom a token or session speaks for now; see the port."""
+        if principal_id.startswith(f"{TokenId.KIND}/"):
+            principal = await (await self._tokens()).principal(TokenId(principal_id))
+        else:
+            session = await (await self._accounts.sessions()).get(principal_id)
+            principal = None if session is None else session.principal
+        return None if principal is None else await self.still_counts(principal)
 
     def sight(self, principal: Principal) -> Sight:
         """Return what a principal may see now; see the port."""
         return Seeing(self._resources, None).of(principal)
 
-    async def create_token(self, name: str, *, folder: Path | None, person: Name | None) -> tuple[Token, str]:
+    async def create_token(
+        self, name: str, *, folder: Path | None, person: Name | None, within_s: float | None = None
+    ) -> tuple[Token, str]:  # fmt: skip
         """Return a new token and its text; see the port."""
         tokens, by = await self._tokens(), system_user()
+        expires_at = None if within_s is None else self._resources.clock.now() + timedelta(seconds=within_s)
         if folder is None or person is None:
-            return await tokens.create(name, by=by)
+            return await tokens.create(name, by=by, expires_at=expires_at)
         home = folder_of(folder)
         self._resources.people_in(home).acting(person, by)
         organisation = read_name(home)
-        return await tokens.create(name, by=by, organisation=organisation, person=person, home=home)
+        return await tokens.create(
+            name, by=by, organisation=organisation, person=person, home=home, expires_at=expires_at
+        )
 
     async def create_bridge_token(
         self, name: str, *, folders: Sequence[Path], labels: Sequence[str]
@@ -85,32 +102,13 @@ class Serving:
         return await (await self._tokens()).create_first(_FIRST, by=system_user())
 
     async def tokens(self) -> Sequence[Token]:
-        """Return all tokens, oldest first."""
-        return await (await self._tokens()).list()
+        """Return all tokens, oldest first, each with when it was last used."""
+        tokens = await (await self._tokens()).list()
+        return [replace(each, used_at=await self._accounts.last_used(each.token_id)) for each in tokens]
 
     async def revoke_token(self, token_id: TokenId) -> Token:
         """Let a token count no more."""
         return await (await self._tokens()).revoke(token_id, by=system_user())
 
     async def _tokens(self) -> Tokens:
-        return Tokens((await self._resources.store()).ledger)
-
-    def _still_here(self, principal: Principal | None) -> Principal | None:
-        """Return the principal when its person still has an entry; what counts is the folder as it is today."""
-        if principal is None or principal.person is None or principal.home is None:
-            return principal
-        try:
-            person = self._resources.people_in(principal.home).get(principal.person)
-        except NotFound:
-            raise PermissionRefused(
-                f"The folder of {principal.organisation} is no more where it was when the token {principal.name} was "
-                "made, so that nobody knows who is in it. Make a new token.",
-                organisation=principal.organisation,
-            ) from None
-        if person is None:
-            raise PermissionRefused(
-                f"{principal.person} has no entry in {principal.organisation} any more, so the token "
-                f"{principal.name} counts for nothing.",
-                person=principal.person,
-            )
-        return principal
+        return Tokens((await self._resources.store()).ledger, self._resources.clock)

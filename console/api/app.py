@@ -7,7 +7,20 @@ from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, FastAPI
 
-from console.api import bridges, cluster, costs, events, evidence, executions, health, notifications, questions, rules
+from console.api import (
+    bridges,
+    cluster,
+    costs,
+    events,
+    evidence,
+    executions,
+    health,
+    login,
+    notifications,
+    questions,
+    rules,
+    users,
+)
 from console.api.bodies import Bodies
 from console.api.desk import Desk
 from console.api.doors import Authentication, Rates, Telling
@@ -56,9 +69,11 @@ def create_api(
         redirect_slashes=False,
     )
     api.state.desk = Desk(application, settings, wake, feed)
+    api.state.tries = login.tries_of(settings.access, RateLimiter, clock)
     tell_problems(api)
     versioned = APIRouter(prefix=PREFIX)
-    for each in (executions, evidence, questions, notifications, events, cluster, bridges, rules, costs):
+    parts = (login, users, executions, evidence, questions, notifications, events, cluster, bridges, rules, costs)
+    for each in parts:
         versioned.include_router(each.routes)
     api.include_router(versioned)
     api.include_router(health.routes)
@@ -96,6 +111,10 @@ def _guard(api: FastAPI, application: Application, settings: Settings, clock: Cl
     api.add_middleware(Bodies, settings=server)
     api.add_middleware(Rates, limiter=rates)
     api.add_middleware(
-        Authentication, application=application, failures=failures, of_bridges=f"{PREFIX}{bridges.PREFIX}/"
+        Authentication,
+        application=application,
+        failures=failures,
+        of_bridges=f"{PREFIX}{bridges.PREFIX}/",
+        login=f"{PREFIX}{login.PATH}",
     )
     api.add_middleware(Telling)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from fastapi import Path as InPath
 
 from console.api.desk import Asking, AtDesk, Desk, query_of
 from console.api.shown_cluster import Node, NodeList, OrderList, Place, Slot, SlotList
+from console.api.via import Via
 from console.views_cluster import NodeState, OrderRow, SlotRow
 from contracts import ExecutionId, NodeId
 from contracts.ids import ULID_PATTERN
@@ -31,12 +32,6 @@ def _node_id(
     return NodeId(f"{NodeId.KIND}/{ulid}")
 
 
-def _via(request: Request) -> str:
-    return "api" if request.client is None else f"api from {request.client.host}"
-
-
-Via = Annotated[str, Depends(_via)]
-"""From where somebody asks, for the record."""
 OfNode = Annotated[NodeId, Depends(_node_id)]
 Limit = Annotated[int, Query(ge=1, le=1_000, description="How many orders at most.")]
 

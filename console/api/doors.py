@@ -11,6 +11,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from console.api.bodies import has_body
+from console.api.cookies import comes_from_elsewhere, session_in
 from console.api.problems import RETRY_S, problem, problem_of, unexpected
 from console.ports import Application
 from governance.access import Principal, RateLimiter
@@ -68,10 +69,14 @@ class Authentication:
     Tokens that were good lately pass also while others from the same address fail: behind a proxy all share one.
     """
 
-    def __init__(self, app: ASGIApp, application: Application, failures: RateLimiter, of_bridges: str) -> None:
+    def __init__(
+        self, app: ASGIApp, application: Application, failures: RateLimiter, of_bridges: str, login: str
+    ) -> None:
         self._app = app
         self._of_bridges = of_bridges
         """What the paths begin with that bridges may use; they may use no other."""
+        self._login = login
+        """Where people log in: a POST there has nothing yet that says who they are."""
         self._application = application
         self._failures = failures
         self._good: OrderedDict[bytes, None] = OrderedDict()
@@ -79,7 +84,7 @@ class Authentication:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its principal, or refuse it."""
-        if scope["type"] != "http" or scope["path"] in OPEN:
+        if scope["type"] != "http" or scope["path"] in OPEN or self._logs_in(scope):
             await self._app(scope, receive, send)
             return
         found = await self._principal(scope)
@@ -97,7 +102,7 @@ class Authentication:
         """Return who asks, or the response that refuses."""
         token = _bearer(scope)
         if token is None:
-            return _refused("This needs a token: send `Authorization: Bearer silicon_…`.", "Bearer")
+            return await self._of_session(scope)
         digest = hashlib.sha256(token.encode()).digest()
         address = str((scope.get("client") or ("",))[0])
         wait_s = self._failures.wait_s(address)
@@ -118,6 +123,30 @@ class Authentication:
             return _refused("The token counts for nothing: it is wrong or was revoked.", 'Bearer error="invalid_token"')
         self._remember(digest)
         return principal
+
+    async def _of_session(self, scope: Scope) -> Principal | ASGIApp:
+        """Return who asks by the cookie of a session, or the response that refuses."""
+        text = session_in(scope)
+        if text is None:
+            what = "This needs a token or a session: send `Authorization: Bearer silicon_…`, or log in."
+            return _refused(what, "Bearer")
+        if comes_from_elsewhere(scope):
+            what = "A page of another site asks for this in the name of whoever is logged in here."
+            return problem(403, "FROM_ANOTHER_SITE", "From another site", what)
+        try:
+            principal = await self._application.of_session(text)
+        except LedgerError as error:
+            _log.warning("nobody can be let in while the ledger is away: %s", error)
+            what = "Sessions cannot be checked at the moment. Try again."
+            return problem(503, "NOT_READY", "Not ready", what, retry_s=RETRY_S)
+        except SiliconError as error:
+            return problem_of(error)
+        if principal is None:
+            return _refused("The session is over, or it never was one. Log in again.", "Bearer")
+        return principal
+
+    def _logs_in(self, scope: Scope) -> bool:
+        return bool(scope["path"] == self._login and scope["method"] == "POST")
 
     def _remember(self, digest: bytes) -> None:
         self._good[digest] = None

@@ -8,6 +8,8 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from console.api.cookies import NAME
+from console.api.login import PATH
 from console.api.model import FieldFault, ProblemDetails
 from console.api.problems import MEDIA_TYPE
 
@@ -15,12 +17,13 @@ ABOUT = """\
 Hand goals to organisations and follow what happens. What is asked for is recorded when the answer comes; the executor
 carries it out, apart from any connection.
 
-Every request but those for health and `/metrics` needs `Authorization: Bearer silicon_…`; `silicon tokens create` makes
-a token. Every error is a problem (RFC 9457) whose `code` is stable."""
+Every request but those for health, `/metrics` and the login needs `Authorization: Bearer silicon_…`, which
+`silicon tokens create` makes, or the cookie that a login gives. Every error is a problem (RFC
+9457) whose `code` is stable."""
 
 _REFUSALS: Mapping[int, str] = {
     400: "The body is not JSON, or nested too deeply.",
-    401: "No token, or one that does not count.",
+    401: "No token or session, or one that does not count.",
     403: "Whoever asks may not do this.",
     404: "There is nothing of that name, or it may not be seen.",
     405: "The path has other methods only.",
@@ -63,9 +66,12 @@ def _complete(schema: dict[str, Any]) -> dict[str, Any]:
         described = model.model_json_schema(ref_template="#/components/schemas/{model}", mode="serialization")
         described.pop("$defs", None)
         schemas[model.__name__] = described
-    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    components["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer"},
+        "session": {"type": "apiKey", "in": "cookie", "name": NAME},
+    }
     components["responses"] = {f"Problem{status}": _problem(text) for status, text in _REFUSALS.items()}
-    schema["security"] = [{"token": []}]
+    schema["security"] = [{"token": []}, {"session": []}]
     for path, operation in _operations(schema):
         _complete_operation(path, operation)
     return schema
@@ -73,6 +79,8 @@ def _complete(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _complete_operation(path: str, operation: dict[str, Any]) -> None:
     responses = operation["responses"]
+    if path.endswith(PATH):
+        operation["security"] = []
     if "/api/" not in path:
         operation["security"] = []
         responses.pop("422", None)

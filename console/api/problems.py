@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from cluster.errors import QueueFull
-from console.api.errors import NotReady
+from console.api.errors import LoginRefused, NotReady, TooManyLogins
 from console.api.model import FieldFault, ProblemDetails
 from console.errors import Pruned, UnknownId
 from contracts import Json
@@ -62,6 +62,8 @@ _STATUS: Mapping[type[SiliconError], int] = {
     QueueFull: 429,
     CapabilityTimeout: 504,
     NotReady: 503,
+    LoginRefused: 401,
+    TooManyLogins: 429,
     LedgerUnavailable: 503,
     SchemaMismatch: 503,
 }

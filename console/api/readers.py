@@ -11,14 +11,14 @@ from console.api.desk import Desk
 from console.api.feed import RETRY_S, Frame
 from console.api.shown import ExecutionSummary
 from console.api.stream import chunks, control, opening, silence
-from contracts import ExecutionId, Json, TokenId
+from contracts import ExecutionId, Json
 from governance.access import Principal
 from runtime.errors import LedgerError, NotFound, PermissionRefused, SiliconError
 
 SNAPSHOT = 500
 """Executions in a snapshot, the newest ones."""
 
-_PRIVATE = ("token/", "first_token/")
+_PRIVATE = ("token/", "first_token/", "user/", "sign_in/")
 """Streams that only administrators see."""
 _LAST = ("execution.finished", "execution.imported")
 
@@ -90,7 +90,7 @@ class Reader(ABC):
 
     async def _still_counts(self) -> bool:
         try:
-            return await self._desk.application.principal(TokenId(self._principal.id)) is not None
+            return await self._desk.application.principal(self._principal.id) is not None
         except PermissionRefused:
             return False
         except SiliconError:  # the ledger is away, or org.yaml is being mended: asked again soon

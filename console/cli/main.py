@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "answer": ("Decisions", "console.cli.commands.answer", "Answer a question that an execution waits for."),
     "up": ("System", "console.cli.commands.up", "Run the server: executions and the HTTP API."),
     "cluster": ("System", "console.cli.commands.cluster", "Show and steer nodes, slots and waiting orders."),
+    "users": ("System", "console.cli.commands.users", "See to the people who log in: passwords, locks, tokens."),
     "tokens": ("System", "console.cli.commands.tokens", "Make, list and revoke tokens of the HTTP API."),
     "dead-letters": ("System", "console.cli.commands.dead_letters", "See to events that a group could not handle."),
     "settings": ("System", "console.cli.commands.settings", "Show every setting, its source and meaning."),

@@ -765,6 +765,16 @@ tokens-acts-as = Acts as
 tokens-id = Token
 tokens-created = Made
 tokens-revoked-at = Revoked
+tokens-expires = Counts until
+tokens-used = Last used
+users-rights = May
+users-everywhere = everywhere: { $roles }
+users-password = Password
+users-password-again = Once more
+users-none = none
+users-signed-in = Logged in
+users-tokens = Tokens
+users-locked = Locked
 
 ## Cards that propose a looser mode
 

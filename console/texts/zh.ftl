@@ -624,6 +624,16 @@ tokens-acts-as = 代表
 tokens-id = 令牌
 tokens-created = 创建
 tokens-revoked-at = 吊销
+tokens-expires = 有效期至
+tokens-used = 上次使用
+users-rights = 权限
+users-everywhere = 所有部门：{ $roles }
+users-password = 密码
+users-password-again = 再输入一次
+users-none = 无
+users-signed-in = 上次登录
+users-tokens = 令牌
+users-locked = 已锁定
 
 ## 提议放宽审批方式的卡片
 

@@ -16,6 +16,7 @@ from typing import Any
 from contracts import Event, Name, TokenId
 from governance.access.principals import BridgeRights, Principal
 from runtime.canonical import clean_text
+from runtime.clock import Clock, SystemClock
 from runtime.errors import InvalidArguments, NotFound, VersionConflict
 from runtime.ledger.port import Append, Ledger, NewEvent
 
@@ -44,7 +45,15 @@ class Token:
     person: Name | None = None
     home: Path | None = None
     revoked_at: datetime | None = None
+    expires_at: datetime | None = None
+    """UTC; from then on it counts no more. None: it counts until it is revoked."""
+    used_at: datetime | None = None
+    """When it was last used, to the minute; None where that is not known."""
     bridge: BridgeRights | None = None
+
+    def counts_at(self, now: datetime) -> bool:
+        """Whether it was not revoked and has not run out."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
     @property
     def principal(self) -> Principal:
@@ -60,8 +69,9 @@ class Tokens:
     guessed from their hash, so that it needs no salt and no slow hash.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, clock: Clock | None = None) -> None:
         self._ledger = ledger
+        self._clock = clock or SystemClock()
 
     async def create(
         self,
@@ -71,6 +81,7 @@ class Tokens:
         organisation: Name | None = None,
         person: Name | None = None,
         home: Path | None = None,
+        expires_at: datetime | None = None,
     ) -> tuple[Token, str]:
         """Return a new token, and its text, which nothing can show again.
 
@@ -78,13 +89,14 @@ class Tokens:
             by: who makes it, for the record.
             organisation: with `person` and `home`, its folder, whom it speaks for; without all three it is an
                 administrator's.
+            expires_at: from then on it counts no more; None for never.
 
         Raises:
-            InvalidArguments: the name is empty or too long.
+            InvalidArguments: the name is empty or too long, or it would have run out already.
         """
         if (organisation is None, person is None, home is None) not in ((True,) * 3, (False,) * 3):
             raise ValueError("A token speaks for a person of an organisation with a folder, or for an administrator.")
-        return await self._create(name, by, organisation, person, home)
+        return await self._create(name, by, organisation, person, home, expires_at=expires_at)
 
     async def create_bridge(self, name: str, rights: BridgeRights, *, by: str) -> tuple[Token, str]:
         """Return a new token of a bridge, and its text; raises as `create`."""
@@ -123,12 +135,12 @@ class Tokens:
         match = _TEXT.fullmatch(text)
         token = await self._known(TokenId(f"token/{match[1]}")) if match else None
         proven = hmac.compare_digest(_hash(text), token.secret_sha256 if token else _NOBODY)
-        return token.principal if token is not None and proven and token.revoked_at is None else None
+        return token.principal if token is not None and proven and token.counts_at(self._clock.now()) else None
 
     async def principal(self, token_id: TokenId) -> Principal | None:
         """Return whom a token speaks for now; None once it was revoked."""
         token = await self._known(token_id)
-        return token.principal if token is not None and token.revoked_at is None else None
+        return token.principal if token is not None and token.counts_at(self._clock.now()) else None
 
     async def _known(self, token_id: TokenId) -> Token | None:
         try:
@@ -145,7 +157,10 @@ class Tokens:
         home: Path | None,
         *more: Append,
         bridge: BridgeRights | None = None,
+        expires_at: datetime | None = None,
     ) -> tuple[Token, str]:
+        if expires_at is not None and expires_at <= self._clock.now():
+            raise InvalidArguments("A token has to run out in the future.", expires_at=expires_at.isoformat())
         name = clean_text(" ".join(name.split()))
         if not 0 < len(name) <= _LONGEST_NAME:
             raise InvalidArguments(
@@ -161,6 +176,8 @@ class Tokens:
             "home": None if home is None else str(home),
             "by": clean_text(by),
         }
+        if expires_at is not None:
+            data["expires_at"] = expires_at.isoformat()
         if bridge is not None:
             data["bridge"] = {"organisations": list(bridge.organisations), "labels": list(bridge.labels)}
         created = Append(token_id, (NewEvent(CREATED, data),), 0, organisation or OWNER, _source(organisation))
@@ -195,6 +212,7 @@ def _fold(token_id: TokenId, events: Sequence[Event]) -> Token:
         person=_text(data.get("person")),
         home=Path(home) if (home := _text(data.get("home"))) else None,
         bridge=_bridge(data.get("bridge")),
+        expires_at=datetime.fromisoformat(until) if (until := _text(data.get("expires_at"))) else None,
         revoked_at=revoked[0] if revoked else None,
     )
 

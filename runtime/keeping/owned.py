@@ -12,7 +12,9 @@ record of what was pruned. A new kind of stream of an execution has to be added 
 pruned; `tests/console/test_archives_whole.py` looks for kinds that nobody decided on.
 """
 
-KEPT = frozenset({"request", "sensor", "hold", "erasure", "pruning", "dead", "token", "workspace", "node"})
+KEPT = frozenset(
+    {"request", "sensor", "hold", "erasure", "pruning", "dead", "token", "workspace", "node", "user", "sign_in"}
+)
 """Kinds that stay, also where one of their events carries the id of an execution."""
 
 

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-REVISION = "0007"
+REVISION = "0008"
 """The newest migration; a database at another revision is upgraded or refused."""
 
 PASSING = {"passing": True}
@@ -335,3 +335,15 @@ cards_seen = Table(
     info=PASSING,
 )
 """One row: up to which position the table of cards knows what happened."""
+
+access = Table(
+    "access",
+    metadata,
+    Column("name", text(200), primary_key=True),
+    Column("owner", text(200), nullable=False),
+    Column("changed_at", number(), nullable=False),
+    Column("data", binary(), nullable=False),
+    Index("access_owner", "owner"),
+)
+"""What people prove themselves by: hashes of passwords, sessions, when a token was last used. None of it is an event:
+secrets are never facts for ever, and what changes with every request is none at all."""

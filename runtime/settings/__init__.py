@@ -1,5 +1,6 @@
 """Settings: groups with their defaults; `runtime.settings.load` reads them from file and environment."""
 
+from runtime.settings.access import AccessSettings
 from runtime.settings.alerts import AlertSettings, AttentionSettings
 from runtime.settings.context import ContextSettings
 from runtime.settings.group import Group
@@ -29,6 +30,7 @@ from runtime.settings.heartbeat import HeartbeatSettings
 from runtime.settings.models import ModelSettings, SkillSettings
 
 __all__ = [
+    "AccessSettings",
     "AlertSettings",
     "ApprovalSettings",
     "AttentionSettings",

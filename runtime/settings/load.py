@@ -16,6 +16,7 @@ from contracts import Json
 from runtime.addresses import secrets_in, shown
 from runtime.errors import SettingsError
 from runtime.plain_words import in_plain_words
+from runtime.settings.access import AccessSettings
 from runtime.settings.alerts import AlertSettings, AttentionSettings
 from runtime.settings.context import ContextSettings
 from runtime.settings.groups import (
@@ -69,6 +70,7 @@ class Settings(BaseSettings):
     retention: RetentionSettings = RetentionSettings()
     bus: BusSettings = BusSettings()
     server: ServerSettings = ServerSettings()
+    access: AccessSettings = AccessSettings()
     engine: EngineSettings = EngineSettings()
     executor: ExecutorSettings = ExecutorSettings()
     workforce: WorkforceSettings = WorkforceSettings()

@@ -12,8 +12,7 @@ from console.views import RunOptions
 from contracts import ExecutionId
 from runtime.errors import NotFound
 from runtime.settings.load import Settings
-from tests.console.api.conftest import make_organisation
-from tests.console.api.test_scopes import ORG
+from tests.console.desks import TWO_DESKS, make_organisation
 from tests.stores import lay_empty_ledger
 
 pytestmark = pytest.mark.anyio
@@ -36,7 +35,7 @@ async def test_a_system_user_sees_the_departments_of_their_entry_and_without_one
     tmp_path: Path, login: str, seen: bool
 ) -> None:
     folder = make_organisation(tmp_path / "desk")
-    written = ORG.replace(", login: any", "").replace(f"id: {login}, ", f"id: {login}, login: vera, ")
+    written = TWO_DESKS.replace(", login: any", "").replace(f"id: {login}, ", f"id: {login}, login: vera, ")
     (folder / "org.yaml").write_text(written)
     execution_id = await waiting(tmp_path / "home", folder)
     resources = Resources(Settings(home=tmp_path / "home"), onlooker="vera")

@@ -221,7 +221,9 @@ class FakeApplication:
         known[TokenId] = TOKEN
         return [kind(known[kind])]
 
-    async def create_token(self, name: str, *, folder: Path | None, person: str | None) -> tuple[Token, str]:
+    async def create_token(
+        self, name: str, *, folder: Path | None, person: str | None, within_s: float | None = None
+    ) -> tuple[Token, str]:
         self.asked.append(("create_token", (name, folder, person)))
         organisation = None if folder is None else "three-airports"
         return replace(a_token(), name=name, organisation=organisation, person=person), "silicon_text"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from governance.access import Token
 from runtime.errors import InvalidArguments
 from runtime.texts import Say
 
+_UNITS = {"h": "hours", "d": "days", "w": "weeks", "m": "minutes"}
 app = command("Make, list and revoke tokens of the HTTP API.", alone="list")
 
 
@@ -48,6 +50,12 @@ def create(
         list[str] | None,
         typer.Option("--label", metavar="LABEL", help="A label that the bridge's nodes may offer.", show_default=False),
     ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option(
+            "--within", metavar="90d", help="It counts this long: 12h, 90d; else for ever.", show_default=False
+        ),
+    ] = None,
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
@@ -61,12 +69,16 @@ def create(
                 "Or it may do anything: --admin."
             )
         if bridge:
+            if within is not None:
+                raise InvalidArguments("A bridge's token counts until it is revoked: leave --within out.")
             token, text = await application.create_bridge_token(name, folders=folders, labels=labels or ())
         else:
-            token, text = await application.create_token(name, folder=next(iter(folders), None), person=as_)
+            token, text = await application.create_token(
+                name, folder=next(iter(folders), None), person=as_, within_s=_seconds(within)
+            )
         namesakes = [each.token_id for each in await application.tokens() if _may_be_mistaken(each, token)]
-        session.output.data({**_data(token), "token": text, "same_name": namesakes})
-        session.output.show(session.say("tokens-made"), Text(text), *_shown(token, session.say))
+        session.output.data({**token_data(token), "token": text, "same_name": namesakes})
+        session.output.show(session.say("tokens-made"), Text(text), *token_lines(token, session.say))
         if namesakes:
             session.output.note(session.say("tokens-same-name", name=token.name, tokens=", ".join(namesakes)))
         return Exit.DONE
@@ -80,11 +92,11 @@ def list_(language: Language = None, as_json: AsJson = False) -> None:
 
     async def work(session: Session, application: Application) -> int:
         tokens = await application.tokens()
-        session.output.data({"tokens": [_data(token) for token in tokens]})
+        session.output.data({"tokens": [token_data(token) for token in tokens]})
         if not tokens:
             session.output.show(session.say("tokens-none"))
         for number, token in enumerate(tokens):
-            session.output.show(*([Text()] if number else []), *_shown(token, session.say))
+            session.output.show(*([Text()] if number else []), *token_lines(token, session.say))
         return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)
@@ -102,11 +114,20 @@ def revoke(
 
     async def work(session: Session, application: Application) -> int:
         revoked = await application.revoke_token(await find_id(application, TokenId, token))
-        session.output.data(_data(revoked))
-        session.output.show(session.say("tokens-revoked"), *_shown(revoked, session.say))
+        session.output.data(token_data(revoked))
+        session.output.show(session.say("tokens-revoked"), *token_lines(revoked, session.say))
         return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)
+
+
+def _seconds(within: str | None) -> float | None:
+    if within is None:
+        return None
+    try:
+        return timedelta(**{_UNITS[within[-1:]]: float(within[:-1])}).total_seconds()
+    except (KeyError, ValueError, OverflowError):
+        raise InvalidArguments(f"--within: {within!r} is no duration; write for example 12h or 90d.") from None
 
 
 def _is_one_kind(folders: int, *, person: bool, admin: bool, bridge: bool, labels: bool) -> bool:
@@ -120,7 +141,8 @@ def _may_be_mistaken(other: Token, token: Token) -> bool:
     return other.name == token.name and other.token_id != token.token_id and other.revoked_at is None
 
 
-def _data(token: Token) -> dict[str, object]:
+def token_data(token: Token) -> dict[str, object]:
+    """Return what is told of a token as JSON."""
     return {
         "token_id": str(token.token_id),
         "name": token.name,
@@ -131,11 +153,14 @@ def _data(token: Token) -> dict[str, object]:
         else {"organisations": list(token.bridge.organisations), "labels": list(token.bridge.labels)},
         "created_at": token.created_at.isoformat(),
         "created_by": token.created_by,
+        "expires_at": None if token.expires_at is None else token.expires_at.isoformat(),
+        "used_at": None if token.used_at is None else token.used_at.isoformat(),
         "revoked_at": None if token.revoked_at is None else token.revoked_at.isoformat(),
     }
 
 
-def _shown(token: Token, say: Say) -> list[RenderableType]:
+def token_lines(token: Token, say: Say) -> list[RenderableType]:
+    """Return what is shown of a token."""
     who = say("tokens-anybody") if token.person is None else f"{token.person} · {token.organisation}"
     if token.bridge is not None:
         labels = f" ({', '.join(token.bridge.labels)})" if token.bridge.labels else ""
@@ -145,6 +170,10 @@ def _shown(token: Token, say: Say) -> list[RenderableType]:
         (say("tokens-id"), str(token.token_id)),
         (say("tokens-created"), f"{moment(token.created_at)} · {token.created_by}"),
     ]
+    if token.expires_at is not None:
+        pairs.append((say("tokens-expires"), moment(token.expires_at)))
+    if token.used_at is not None:
+        pairs.append((say("tokens-used"), moment(token.used_at)))
     if token.revoked_at is not None:
         pairs.append((say("tokens-revoked-at"), moment(token.revoked_at)))
     style = "dim" if token.revoked_at is not None else ""

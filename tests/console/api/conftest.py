@@ -21,49 +21,14 @@ from console.ports import Application
 from contracts import ExecutionId
 from runtime.ledger import open_store
 from runtime.ledger.port import Store
+from runtime.settings.access import AccessSettings
 from runtime.settings.groups import LedgerSettings, ServerSettings
 from runtime.settings.load import Settings
+from tests.console.desks import GOAL, make_organisation
 from tests.fakes.clock import HandClock
 from tests.stores import lay_empty_ledger
 
-ORG = """\
-name: {name}
-title: The desk
-time_zone: Europe/Berlin
-people:
-  - {{id: planner, name: Robin, roles: [operator], login: any}}
-  - {{id: clerk, name: Sam, roles: [approver], groups: [clerks]}}
-  - {{id: guest, name: Kim, roles: [viewer]}}
-approvals:
-  default: {{mode: strict, who: [clerks], within: 24h}}
-head: {{id: head, title: Head, skills: [choose-day]}}
-"""
-SKILL = """\
----
-name: choose-day
-description: Asks which day is meant.
-metadata: {when_to_use: Somebody wants a day to be chosen., words: "choose, day"}
----
-Asks a person for the day.
-"""
-PLAN = """\
-parameters:
-  days: {type: integer, default: 1, description: How many days.}
-steps:
-  - id: day
-    ask: {text: Which day?, who: clerks, choices: [monday, tuesday]}
-"""
-GOAL = {"goal": "Choose a day"}
-
-
-def make_organisation(folder: Path) -> Path:
-    """Write an organisation whose one skill asks a person; it is called like its folder."""
-    skill = folder / "skills" / "choose-day"
-    skill.mkdir(parents=True)
-    (folder / "org.yaml").write_text(ORG.format(name=folder.name))
-    (skill / "SKILL.md").write_text(SKILL)
-    (skill / "plan.yaml").write_text(PLAN)
-    return folder
+__all__ = ["GOAL", "Served", "make_organisation", "serve", "served"]
 
 
 class Server(uvicorn.Server):
@@ -122,13 +87,16 @@ class Served:
 
 
 @asynccontextmanager
-async def serve(tmp_path: Path, **server: Any) -> AsyncIterator[Served]:
+async def serve(tmp_path: Path, *, access: AccessSettings | None = None, **server: Any) -> AsyncIterator[Served]:
     """Serve the desk on a free port; the clock, by which limits are counted, stands still."""
     defaults = {"rate_burst": 10_000, "keep_alive_s": 0.2}
     home = tmp_path / "home"
     lay_empty_ledger(home)
     settings = Settings(
-        home=home, ledger=LedgerSettings(synchronous="NORMAL"), server=ServerSettings(**{**defaults, **server})
+        home=home,
+        ledger=LedgerSettings(synchronous="NORMAL"),
+        server=ServerSettings(**{**defaults, **server}),
+        access=access or AccessSettings(),
     )
     folder = make_organisation(tmp_path / "desk")
     clock, woken = HandClock(), []

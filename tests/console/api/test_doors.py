@@ -49,6 +49,8 @@ async def test_everything_else_needs_a_token_also_what_is_not_there(served: Serv
     async with httpx.AsyncClient(base_url=served.url) as client:
         for path in [*paths, f"{PREFIX}/openapi.json", "/", "/nothing", "/docs"]:
             for method in ("GET", "POST", "DELETE", "OPTIONS"):
+                if (method, path) == ("POST", f"{PREFIX}/login"):
+                    continue  # there nobody has anything yet that says who they are
                 response = await client.request(method, path)
                 assert response.status_code == 401, (method, path)
                 assert response.headers["www-authenticate"] == "Bearer"

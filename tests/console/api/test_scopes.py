@@ -8,35 +8,15 @@ import pytest
 
 from contracts import ExecutionId
 from tests.console.api.conftest import Served
+from tests.console.desks import GOAL, TWO_DESKS
 
 pytestmark = pytest.mark.anyio
-
-ORG = """\
-name: desk
-title: The desk
-time_zone: Europe/Berlin
-people:
-  - {id: planner, name: Robin, roles: [operator], login: any}
-  - {id: clerk, name: Sam, roles: [approver], groups: [clerks]}
-  - {id: day-lead, name: Lou, departments: {day-desk: [operator]}}
-  - {id: day-viewer, name: Kim, departments: {day-desk: viewer, night-desk: operator}}
-  - {id: night-lead, name: Ned, departments: {night-desk: [operator, approver]}, groups: [clerks]}
-approvals:
-  default: {mode: strict, who: [clerks], within: 24h}
-head:
-  id: head
-  title: Head
-  manages:
-    - {id: day-desk, skills: [choose-day]}
-    - {id: night-desk}
-"""
-GOAL = {"goal": "Choose a day"}
 
 
 @pytest.fixture
 async def desks(served: Served) -> Served:
     """The desk with two departments, of which the one that works by day has the skill."""
-    (served.folder / "org.yaml").write_text(ORG)
+    (served.folder / "org.yaml").write_text(TWO_DESKS)
     return served
 
 
@@ -95,7 +75,7 @@ async def test_a_department_taken_away_is_out_of_sight_from_the_next_request_on(
     execution_id, _ = await waiting(desks)
     async with desks.client(await desks.token("day-viewer")) as client:
         before = await client.get(f"/executions/{execution_id.ulid}")
-        (desks.folder / "org.yaml").write_text(ORG.replace("day-desk: viewer, ", ""))
+        (desks.folder / "org.yaml").write_text(TWO_DESKS.replace("day-desk: viewer, ", ""))
         after = await client.get(f"/executions/{execution_id.ulid}")
     assert (before.status_code, after.status_code) == (200, 404)
 

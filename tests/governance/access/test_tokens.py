@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from contracts import TokenId
 from governance.access import Principal, Tokens
 from runtime.errors import InvalidArguments, NotFound, PermissionRefused
 from runtime.ledger.store import SqlStore
+from tests.fakes.clock import HandClock
 
 pytestmark = pytest.mark.anyio
 HOME = Path("/organisations/desk")
@@ -79,3 +81,19 @@ def test_a_person_is_nobody_else_and_an_administrator_is_anybody() -> None:
     assert [each.may_see("elsewhere") for each in (person, admin)] == [False, True]
     with pytest.raises(PermissionRefused):
         person.acts_as("clerk")
+
+
+async def test_a_token_made_for_a_while_counts_no_longer(sqlite_store: SqlStore, clock: HandClock) -> None:
+    tokens = Tokens(sqlite_store.ledger, clock)
+    until = clock.now() + timedelta(hours=12)
+    token, text = await tokens.create("shift", by="root", expires_at=until)
+    assert token.expires_at == until
+    assert await tokens.authenticate(text) is not None
+    clock.advance(12 * 3_600)
+    assert await tokens.authenticate(text) is None
+    assert await tokens.principal(token.token_id) is None
+
+
+async def test_a_token_that_would_have_run_out_already_is_not_made(sqlite_store: SqlStore, clock: HandClock) -> None:
+    with pytest.raises(InvalidArguments):
+        await Tokens(sqlite_store.ledger, clock).create("late", by="root", expires_at=clock.now())

@@ -1,0 +1,133 @@
+"""Sessions: what a login gives. Made once, kept as a hash, over after a while, at a logout or a new password."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from contracts import Name
+from contracts.ids import ULID_PATTERN, new_ulid
+from governance.access.principals import Principal
+from runtime.clock import Clock
+from runtime.settings.access import AccessSettings
+
+if TYPE_CHECKING:
+    from runtime.ledger.access_rows import AccessRow, AccessRows  # SQLAlchemy comes with it
+
+_TEXT = re.compile(rf"({ULID_PATTERN.strip('^$')})\.([A-Za-z0-9_-]{{43}})")
+_SECRET_BYTES = 32
+_NOBODY = "0" * 64
+_TOUCHES = 20
+"""A session that is used is touched so many times within its idle time, not with every request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One login of a person."""
+
+    id: str
+    organisation: Name
+    person: Name
+    home: Path
+    opened_at: datetime
+    used_at: datetime
+    via: str
+
+    @property
+    def principal(self) -> Principal:
+        """Whom it speaks for."""
+        return Principal(self.id, f"{self.person}'s session", self.organisation, self.person, self.home)
+
+
+class Sessions:
+    """The sessions of one store.
+
+    The text of a session, which a cookie holds, is its ULID and 256 random bits. It is found by the ULID and proven by
+    the sha256 of the whole, compared in constant time, as for tokens.
+    """
+
+    def __init__(self, rows: AccessRows, clock: Clock, settings: AccessSettings) -> None:
+        self._rows = rows
+        self._clock = clock
+        self._settings = settings
+
+    async def open(self, organisation: Name, person: Name, home: Path, *, via: str) -> tuple[Session, str]:
+        """Return a new session and its text; what has run out of the same person's is cleared away."""
+        ulid, now = new_ulid()[0], self._clock.now()
+        text = f"{ulid}.{secrets.token_urlsafe(_SECRET_BYTES)}"
+        session = Session(f"session/{ulid}", organisation, person, home, now, now, via)
+        over = [row.name for row in await self._rows.of(_owner(session)) if self._is_over(row)]
+        await self._rows.put(session.id, _owner(session), _data(session, _hash(text)), and_drop=over)
+        return session, text
+
+    async def find(self, text: str) -> Session | None:
+        """Return the session of that text; None where it is none of ours, was changed, or is over."""
+        match = _TEXT.fullmatch(text)
+        row = await self._rows.get(f"session/{match[1]}") if match else None
+        proven = hmac.compare_digest(_hash(text), str(row.data["sha256"]) if row else _NOBODY)
+        if row is None or not proven or self._is_over(row):
+            return None
+        session, now = _session(row), self._clock.now()
+        if now - session.used_at > timedelta(seconds=self._settings.session_idle_s / _TOUCHES):
+            await self._rows.put(row.name, row.owner, {**row.data, "used_at": now.isoformat()})
+        return session
+
+    async def get(self, session_id: str) -> Session | None:
+        """Return a session that is not over, by its id, for a request that goes on for long; it is not touched."""
+        row = await self._rows.get(session_id)
+        return None if row is None or self._is_over(row) else _session(row)
+
+    async def close(self, session_id: str) -> None:
+        """End a session; one that is over stays so."""
+        await self._rows.drop(session_id)
+
+    async def close_all(self, organisation: Name, person: Name, *, but: str = "") -> None:
+        """End every session of a person, `but` one."""
+        rows = await self._rows.of(f"{organisation}/{person}")
+        await self._rows.drop(*(row.name for row in rows if row.name.startswith("session/") and row.name != but))
+
+    def _is_over(self, row: AccessRow) -> bool:
+        if not row.name.startswith("session/"):
+            return False
+        session, now = _session(row), self._clock.now()
+        limits = (session.opened_at, self._settings.session_s), (session.used_at, self._settings.session_idle_s)
+        return any(now >= since + timedelta(seconds=within_s) for since, within_s in limits)
+
+
+def _owner(session: Session) -> str:
+    return f"{session.organisation}/{session.person}"
+
+
+def _data(session: Session, sha256: str) -> dict[str, Any]:
+    return {
+        "sha256": sha256,
+        "organisation": session.organisation,
+        "person": session.person,
+        "home": str(session.home),
+        "opened_at": session.opened_at.isoformat(),
+        "used_at": session.used_at.isoformat(),
+        "via": session.via,
+    }
+
+
+def _session(row: AccessRow) -> Session:
+    data = row.data
+    return Session(
+        id=row.name,
+        organisation=str(data["organisation"]),
+        person=str(data["person"]),
+        home=Path(str(data["home"])),
+        opened_at=datetime.fromisoformat(str(data["opened_at"])),
+        used_at=datetime.fromisoformat(str(data["used_at"])),
+        via=str(data["via"]),
+    )
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()
