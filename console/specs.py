@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from agents.cognition import attribute_spec, explain_spec
 from agents.cognition.advise import capability as advise_capability
+from agents.cognition.heartbeat import specs as heartbeat
 from agents.employee.planning import conclude, propose
 from agents.employee.report import capability as report_capability
 from agents.skills import reading
@@ -30,5 +31,6 @@ def all_builtin_specs() -> Mapping[str, CapabilitySpec]:
         report_capability.SPEC,
         reading.SPEC,
         notifications.SPEC,
+        *heartbeat.SPECS.values(),
     ]
     return {spec.name: spec for spec in specs}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from agents.cognition.attend import Sampling
 from agents.cognition.sense import SensorDefinition, SensorRun, idempotency_key, request_for
 from agents.organisation import Organisation
 from console.asking import acting, known_at
@@ -62,9 +63,10 @@ class Watching:
         resources = self._resources
         organisation = (await resources.organisations()).read(folder_of(folder))
         now = known_at(organisation, None) or resources.clock.now()
-        return await sensor_rows(
-            (await resources.store()).ledger, organisation, now, resources.settings.sensor.judge_s
-        )  # fmt: skip
+        store = await resources.store()
+        sampling = Sampling(store, organisation.name, resources.settings.attention)
+        every = {name: (await sampling.rate(name)).every for name in organisation.thresholds}
+        return await sensor_rows(store.ledger, organisation, now, every)
 
     async def run_sensors(
         self, folder: Path, names: Sequence[str], *, at: datetime | None, start: bool, by: str | None, watch: Watch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,9 @@ from weakref import WeakValueDictionary
 from agents.cognition.advise import AdviseCapability
 from agents.cognition.attend import Attention, Sampling
 from agents.cognition.explain_capability import ExplainCapability, WordFinding
+from agents.cognition.heartbeat.act import PHASES
+from agents.cognition.heartbeat.phases import Desk, Evaluates
+from agents.cognition.heartbeat.work import WorkBook
 from agents.cognition.reason_capability import AttributeCapability
 from agents.cognition.sense import Sensors
 from agents.employee.introduction import Introduction
@@ -20,7 +23,7 @@ from agents.employee.planning.conclude import StateResult
 from agents.employee.planning.propose import ChooseSkill, ProposePlan
 from agents.employee.ports import Offer
 from agents.employee.report.capability import ReportCapability
-from agents.organisation import Organisation, RulesNow
+from agents.organisation import Organisation, RulesNow, route
 from agents.skills import SkillTools
 from agents.skills.reading import ReadSkill
 from agents.workforce import InlineWorkforce
@@ -54,6 +57,7 @@ from runtime.engine.engine import Engine
 from runtime.engine.ports import Delegate, SkillChoice
 from runtime.engine.questions import read_answer
 from runtime.executor import ExecutionRun
+from runtime.executor.register import Register
 from runtime.ledger.grip import StillHeld
 from runtime.ledger.port import Lease, Store
 from runtime.model.opening import Models
@@ -130,6 +134,29 @@ class Wired:
         return Sampling(self.store, self.organisation.name, self.settings.attention)
 
     @cached_property
+    def rounds(self) -> Desk:
+        """What rounds of its heartbeat work with."""
+        organisation, ledger = self.organisation, self.store.ledger
+        return Desk(
+            ledger,
+            organisation.name,
+            organisation.sensors,
+            Register(self.store),
+            WorkBook(ledger, organisation.name, self.settings.heartbeat),
+            alerts=lambda: self.alerts,
+            attention=lambda: self.attention,
+            evaluator=lambda: self.evaluator,
+            resolve_skill=lambda goal: route(goal, organisation.skills.values()).skill,
+            language=organisation.language,
+            stale=timedelta(seconds=self.settings.heartbeat.stale_s),
+        )
+
+    @cached_property
+    def evaluator(self) -> Evaluates | None:
+        """What holds promises of cards against what happened."""
+        return None
+
+    @cached_property
     def approvals(self) -> ApprovalGateway:
         """Its decision cards."""
         return ApprovalGateway(self.store, self.clock, self.organisation.people, self.organisation.name)
@@ -159,6 +186,7 @@ class Wired:
                 ReadSkill({name: skill.files for name, skill in self.organisation.skills.items() if skill.files}),
                 ProposePlan(self.organisation),
                 StateResult(),
+                *(phase(self.rounds) for phase in PHASES),
                 Notify(self.store.ledger, self.organisation.people),
                 ChooseSkill(self.organisation, self._answer_to),
             ]

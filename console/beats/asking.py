@@ -48,6 +48,13 @@ class Asking:
             whole, sha256(self._pinned), self._home, [self._pinned], models=models, beside=beside
         )
 
+    async def submit_round(self, request: ExecutionRequest, beside: Sequence[Append]) -> Submitted:
+        """Record a round of the heartbeat; it is no work that is counted against anything."""
+        models = names_in(self._settings.model, self._organisation.models)
+        return await self._register.submit(
+            request, sha256(self._pinned), self._home, [self._pinned], models=models, beside=beside
+        )
+
     def whole(self, request: ExecutionRequest) -> ExecutionRequest:
         """Return the request with its skill, tried once for nothing, so that whatever is missing is told now."""
         if request.skill is None and request.plan is None:

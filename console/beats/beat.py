@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from agents.cognition.attend import Sampling
 from agents.cognition.heartbeat.work import WorkBook
 from agents.cognition.sense import Raise
 from agents.cognition.sense.listening import Listening
@@ -17,13 +18,15 @@ from agents.organisation import Organisation, route
 from console.asking import known_at
 from console.beats.asking import Asking
 from console.beats.judging import Judging
+from console.beats.rounds import Rounds
 from console.beats.turn import Turn
 from console.resources import Resources
-from contracts import Name, Signal
+from contracts import Name
 from runtime.canonical import sha256
 from runtime.errors import StaleWriter, VersionConflict
 from runtime.executor.holder import this_process
 from runtime.executor.register import Register
+from runtime.ledger.port import Lease
 
 READ_S = 5.0
 """How often the folder is read: what a person changed in it counts from then on."""
@@ -40,6 +43,7 @@ class _Watch:
     listening: Listening
     judging: Judging
     asking: Asking
+    rounds: Rounds
 
 
 class Beat:
@@ -76,9 +80,12 @@ class Beat:
         try:
             on = clock.now()
             at = moment_of(watch.organisation, on)
+            if self._beats(watch):
+                await watch.rounds.stand(lease)
             self._tell(await watch.timekeeper.turn(at, lease))
             await watch.listening.turn(at, lease)
             await self._judge(watch, at, on)
+            await self._round(watch, at, on, lease)
         except StaleWriter:
             self._turn.lost()
             return False
@@ -91,21 +98,30 @@ class Beat:
         if self._turn is not None:
             await self._turn.give_back()
 
-    async def _judge(self, watch: _Watch, at: datetime, on: datetime) -> list[Signal]:
+    async def _judge(self, watch: _Watch, at: datetime, on: datetime) -> None:
         """Let the threshold sensors look that are due."""
-        usual = self._resources.settings.sensor.judge_s
-        every_s = dict.fromkeys(watch.organisation.thresholds, usual)
-        due = await watch.judging.due(at, on, every_s)
+        due = await watch.judging.due(at, on)
         if not due:
-            return []
-        found: list[Signal] = []
+            return
         organisations = await self._resources.organisations()
         async with organisations.using(watch.sha256, self._folder) as wired:
             for sensor in due:
-                run = await watch.judging.look(sensor, wired.sensors, at, on)
-                found += run.signals
+                await watch.judging.look(sensor, wired.sensors, at, on)
         await watch.judging.save()
-        return found
+
+    async def _round(self, watch: _Watch, at: datetime, on: datetime, lease: Lease) -> None:
+        """Begin a round of the heartbeat where it is time and there is something to say."""
+        every_s = watch.organisation.heartbeat.every_s or self._resources.settings.heartbeat.every_s
+        if not self._beats(watch) or not watch.rounds.due(on, every_s):
+            return
+        organisations = await self._resources.organisations()
+        async with organisations.using(watch.sha256, self._folder) as wired:
+            await watch.rounds.look(at, on, wired.rounds, asking=watch.asking, lease=lease, every_s=every_s)
+
+    def _beats(self, watch: _Watch) -> bool:
+        """Whether the organisation has a heartbeat."""
+        on = watch.organisation.heartbeat.on
+        return self._resources.settings.heartbeat.on if on is None else on
 
     async def _read(self) -> _Watch:
         """Return what watches the organisation as its folder stands now; it is read every few seconds."""
@@ -145,8 +161,9 @@ class Beat:
                 lambda raises: woken_by(organisation, raises),
                 chain_length=settings.sensor.chain_length,
             ),
-            Judging(ledger, name, organisation.thresholds),
+            Judging(ledger, name, organisation.thresholds, Sampling(store, name, settings.attention)),
             asking,
+            Rounds(ledger, name, Register(store), settings=settings.heartbeat, language=organisation.language),
         )
 
     def _tell(self, settled: Collection[Settled]) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+from agents.cognition.attend import Sampling
 from agents.cognition.sense import SensorDefinition, SensorRun, Sensors
-from contracts import Name, Problem
+from contracts import Name, Problem, SignalKind
 from runtime.canonical import clean
 from runtime.ledger.port import Cursor, Ledger
 
@@ -66,27 +67,31 @@ def cursor_of(organisation: Name) -> str:
 class Judging:
     """The threshold sensors of one organisation."""
 
-    def __init__(self, ledger: Ledger, organisation: Name, definitions: Mapping[Name, SensorDefinition]) -> None:
+    def __init__(
+        self, ledger: Ledger, organisation: Name, definitions: Mapping[Name, SensorDefinition], sampling: Sampling
+    ) -> None:
         self._ledger = ledger
         self._organisation = organisation
         self._definitions = definitions
+        self._sampling = sampling
         self._looks: dict[Name, Looked] | None = None
+        self._every: dict[Name, timedelta] = {}
 
-    async def due(self, at: datetime, on: datetime, every_s: Mapping[Name, float]) -> list[SensorDefinition]:
+    async def due(self, at: datetime, on: datetime) -> list[SensorDefinition]:
         """Return the sensors that are to look now.
 
         Args:
             at: the organisation's own time, which may stand.
             on: the clock of the server.
-            every_s: how often each looks.
         """
         if self._looks is None:
             self._looks = await looks(self._ledger, self._organisation)
+            self._every = {name: (await self._sampling.rate(name)).every for name in self._definitions}
         found = self._looks
         return [
             each
             for name, each in self._definitions.items()
-            if name not in found or is_due(found[name], at, on, every_s[name])
+            if name not in found or is_due(found[name], at, on, self._every[name].total_seconds())
         ]
 
     async def look(self, sensor: SensorDefinition, sensors: Sensors, at: datetime, on: datetime) -> SensorRun:
@@ -99,6 +104,10 @@ class Judging:
         else:
             failed, problem = (before.failed_on, before.problem) if before else (None, None)
             self._looks[sensor.name] = Looked(at, on, failed, problem)
+            anomalies = [*run.signals, *(merged.signal for merged in run.merged)]
+            firing = sum(signal.kind is SignalKind.THRESHOLD for signal in anomalies)
+            rate = await self._sampling.looked(sensor.name, anomalies=firing, at=at)
+            self._every[sensor.name] = rate.every
         return run
 
     async def save(self) -> None:

@@ -19,17 +19,19 @@ from contracts import Name, Problem
 from runtime.ledger.port import Ledger
 
 
-async def sensor_rows(ledger: Ledger, organisation: Organisation, now: datetime, judge_s: float) -> list[SensorRow]:
+async def sensor_rows(
+    ledger: Ledger, organisation: Organisation, now: datetime, every: Mapping[Name, timedelta]
+) -> list[SensorRow]:
     """Return every sensor of an organisation, by name.
 
     Args:
         now: the organisation's own time.
-        judge_s: how often a threshold sensor looks.
+        every: how often each threshold sensor looks.
     """
     timed = await stands(ledger, organisation.name, organisation.schedules)
     looked = await looks(ledger, organisation.name) if organisation.thresholds else {}
     told = await _told(ledger, organisation.name) if organisation.listeners else {}
-    rows = [_threshold(each, looked.get(name), judge_s) for name, each in organisation.thresholds.items()]
+    rows = [_threshold(each, looked.get(name), every[name]) for name, each in organisation.thresholds.items()]
     rows += [_cron(each, timed[name], now) for name, each in organisation.schedules.items()]
     rows += [_event(each, told.get(name, {})) for name, each in organisation.listeners.items()]
     if organisation.stands_at is not None:  # its time does not pass, so that nothing comes to be due
@@ -51,14 +53,14 @@ def threshold_row(sensor: SensorDefinition) -> SensorRow:
     )
 
 
-def _threshold(sensor: SensorDefinition, looked: Looked | None, judge_s: float) -> SensorRow:
+def _threshold(sensor: SensorDefinition, looked: Looked | None, every: timedelta) -> SensorRow:
     row = threshold_row(sensor)
     if looked is None:
         return row
     failed = None
     if looked.failed_on is not None and looked.problem is not None:
         failed = SensorFailed(looked.failed_on, looked.problem)
-    return replace(row, last_run=looked.on, next_due=looked.on + timedelta(seconds=judge_s), last_failure=failed)
+    return replace(row, last_run=looked.on, next_due=looked.on + every, last_failure=failed)
 
 
 def _cron(sensor: CronDefinition, stand: Stand, now: datetime) -> SensorRow:

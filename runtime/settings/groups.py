@@ -331,8 +331,6 @@ class SensorSettings(Group):
     """Signals with the same key inside this window are one (30 min)."""
     look_s: float = Field(default=1.0, gt=0, le=LONGEST_S)
     """How often a server looks whether something is due, and what happened."""
-    judge_s: float = Field(default=300.0, gt=0, le=LONGEST_S)
-    """How often a server has each threshold sensor look; attention makes it more or less often (5 min)."""
     chain_length: int = Field(default=5, ge=1)
     """Sensors that may lead to each other's events one after the other; what happens behind the last wakes no more."""
     late_s: float = Field(default=300.0, ge=0, le=LONGEST_S)

@@ -22,6 +22,7 @@ from runtime.errors import SiliconError
 from runtime.ledger.port import Append, Cursor, Lease, Ledger, NewEvent
 
 _PAGE = 500
+_LONGEST_KEY = 500
 _SAVED_EVERY = 1_000
 """Events passed over after which the position is stored although nothing mattered."""
 
@@ -147,6 +148,7 @@ class Listening:
 
     async def _data(self, definition: EventDefinition, event: Event, now: datetime) -> dict[str, Json]:
         roots = {**facts_of(event), "sensor": definition.name}
+        key = str(resolve(definition.key, roots))[:_LONGEST_KEY]
         signal = Signal(
             signal_id=SignalId.new(),
             organisation=self._organisation,
@@ -154,7 +156,8 @@ class Listening:
             kind=SignalKind.EVENT,
             threshold=definition.when,
             severity=definition.severity,
-            key=f"{definition.name}:{resolve(definition.key, roots)}"[:1_000],
+            key=f"{definition.name}:{key}",
+            dimensions={"key": key},
             at=event.time,
         )
         data: dict[str, Json] = {

@@ -138,14 +138,17 @@ class Sensors:
             telling.tell(judged)
         looked: dict[str, Json] = {"at": clean(at), "buckets": len(judged)}
         formula = self._formula(definition)
+        run = SensorRun(
+            definition.name, at, len(judged), tuple(telling.signals), tuple(telling.merged), problem, tuple(judged)
+        )
+        if events and not first and not telling.events and formula == said.formula:
+            return run  # a look that finds nothing new is no fact: a server has its sensors look every few minutes
         ran = NewEvent(RAN, looked if formula is None else {**looked, "formula": formula})
         try:
             await self._ledger.append(self._append(definition, [*first, *telling.events, ran], len(events)))
         except VersionConflict:
             return None
-        return SensorRun(
-            definition.name, at, len(judged), tuple(telling.signals), tuple(telling.merged), problem, tuple(judged)
-        )
+        return run
 
     def _begin_anew(
         self, definition: SensorDefinition, said: Said, at: datetime, *, told: bool = False

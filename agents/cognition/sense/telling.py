@@ -12,6 +12,7 @@ from agents.cognition.sense.memory_of import MERGED, RAISED, Said
 from contracts import Name, Problem, Severity, Signal, SignalId, SignalKind
 from memory.buckets import next_start, to_utc
 from memory.metrics import MetricRegistry, ValueState
+from runtime.canonical import clean
 from runtime.ledger.port import NewEvent
 
 _UNKNOWN = frozenset({Standing.MISSING, Standing.NOT_YET_ARRIVED})
@@ -107,7 +108,7 @@ class Telling:
             return
         self._said.told(signal, slice_)
         self.signals.append(signal)
-        data = {"signal": signal.to_json(), "slice": slice_}
+        data = {"signal": signal.to_json(), "slice": slice_, "at": clean(self._at)}
         if problem is not None:
             data["problem"] = problem.to_json()
         self.events.append(NewEvent(RAISED, data))

@@ -122,7 +122,7 @@ async def test_a_list_of_sensors_tells_when_each_is_due_and_when_it_last_was(
     await beat.go()
     organisation = (await resources.organisations()).read(desk)
     ledger = (await resources.store()).ledger
-    ended, morning, failing = await sensor_rows(ledger, organisation, clock.now(), 300)
+    ended, morning, failing = await sensor_rows(ledger, organisation, clock.now(), {})
 
     assert (ended.kind, ended.watches, ended.next_due) == ("event", "execution.finished", None)
     assert (morning.kind, morning.watches) == ("cron", "0 7 * * * Europe/Berlin")

@@ -58,6 +58,8 @@ async def test_a_quiet_day_says_nothing_and_leaves_a_mark_that_it_looked(
     assert (await sensors.run(daily(), at("2013-02-08T17:00"))).nothing
     [event] = await sqlite_store.ledger.read("sensor/airports/bad-day")
     assert (event.type, event.data and event.data["buckets"]) == ("sensor.ran", 2)
+    assert (await sensors.run(daily(), at("2013-02-08T18:00"))).nothing
+    assert len(await sqlite_store.ledger.read("sensor/airports/bad-day")) == 1  # one mark is enough
 
 
 async def test_the_same_period_signals_once_however_often_the_sensor_runs(sensors: Sensors, duck: Duck) -> None:
