@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 
+from console.alerting import Alerting
 from console.archiving import Archiving
 from console.bridging import Bridging
 from console.clustering import Clustering
@@ -42,7 +43,7 @@ async def open_application(settings: Settings, clock: Clock | None = None) -> As
 
 
 class SiliconApplication(
-    SiliconExecutions, Serving, Archiving, Evidence, Clustering, Bridging, Letters, Prompts, Ruling, Costing
+    SiliconExecutions, Serving, Archiving, Evidence, Clustering, Bridging, Letters, Prompts, Ruling, Costing, Alerting
 ):
     """The port `Application`. Deadlines that passed are judged before anything is read or run."""
 

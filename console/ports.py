@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from console.ports_alerts import AlertsPort
 from console.ports_archives import Archives
 from console.ports_bridges import Bridges
 from console.ports_cluster import Cluster
@@ -26,7 +27,19 @@ from runtime.settings.load import Settings
 
 
 class Application(
-    Executions, Remote, SigningIn, Archives, Evidence, Cluster, Bridges, Letters, Prompts, Rules, CostsPort, Protocol
+    Executions,
+    Remote,
+    SigningIn,
+    Archives,
+    Evidence,
+    Cluster,
+    Bridges,
+    Letters,
+    Prompts,
+    Rules,
+    CostsPort,
+    AlertsPort,
+    Protocol,
 ):
     """The product as its faces use it.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agents.cognition.attend import Sampling
 from agents.cognition.sense import SensorDefinition, SensorRun, idempotency_key, request_for
+from agents.cognition.sense.noticed import noticed
 from agents.organisation import Organisation
 from console.asking import acting, known_at
 from console.beats.standings import sensor_rows
@@ -83,6 +84,7 @@ class Watching:
         chosen = _chosen(names, organisation)
         for definition in chosen:
             run = await wired.sensors.run(definition, moment)
+            await wired.alerts.note(noticed(run), moment)
             looked_at += run.buckets
             merged += len(run.merged)
             if run.problem is not None:

@@ -9,6 +9,7 @@ SiliconError
 ├── PermissionRefused
 │   └── NotAllowedToDecide    this person may not decide this card                   (ask who is named)
 └── BusinessRefusal
+    ├── AlertPast             the alert or silence is past that; says by whom
     └── CardClosed            decided, expired or withdrawn before; says by whom and when
 """
 
@@ -45,6 +46,12 @@ class NotAllowedToDecide(PermissionRefused):
     """This person may not decide this card; `why` in the facts says which rule forbids it."""
 
     code = "NOT_ALLOWED_TO_DECIDE"
+
+
+class AlertPast(BusinessRefusal):
+    """The alert was acknowledged, is over or closed, or the silence is over; nothing was changed."""
+
+    code = "ALERT_PAST"
 
 
 class CardClosed(BusinessRefusal):

@@ -23,6 +23,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "metrics": ("Organisations", "console.cli.commands.metrics", "List metrics, show their values."),
     "sensors": ("Organisations", "console.cli.commands.sensors", "List sensors, let them look."),
     "rules": ("Organisations", "console.cli.commands.rules", "List rules, run their examples."),
+    "alerts": ("Organisations", "console.cli.commands.alerts", "List alerts, take them on, silence them."),
+    "attention": ("Organisations", "console.cli.commands.attention", "Show which alerts come first, and why."),
     "run": ("Work", "console.cli.commands.run", "Hand a goal to an organisation."),
     "resume": ("Work", "console.cli.commands.resume", "Go on with an execution where it stood."),
     "cancel": ("Work", "console.cli.commands.cancel", "Cancel an execution and all below it."),

@@ -796,3 +796,60 @@ card-keep-risk = People decide what they have not turned down for a long time.
 
 card-passed-told = { $question } By the rule { $rule } ({ $mode }), without a person: { $option }
 card-passed-undo = It can be taken back until { $until } UTC: silicon approvals undo { $card }
+
+## Alerts and attention
+
+alerts-none = No alerts.
+alerts-state-open = open
+alerts-state-acknowledged = acknowledged
+alerts-state-resolved = over
+alerts-state-closed = closed
+alerts-signals = { $count ->
+    [one] { $count } signal
+   *[other] { $count } signals
+}, { $repeated } repeated
+alerts-last = last { $at }
+alerts-taken-by = taken on by { $by }
+alerts-told = told to { $to }
+alerts-until = until { $at }
+alerts-labels = Labels
+alerts-priority = Priority
+alerts-priority-of = { $priority } (impact { $impact } × urgency { $urgency })
+alerts-severity = Severity
+alerts-route = Route
+alerts-opened = Raised
+alerts-silence = silenced by { $by } until { $at }: { $reason }
+alerts-would-silence = { $count ->
+    [one] { $count } open alert would be silenced:
+   *[other] { $count } open alerts would be silenced:
+}
+alerts-nothing-made = Nothing was made; --yes makes the silence.
+alerts-silenced = { $count ->
+    [one] { $count } open alert is silenced.
+   *[other] { $count } open alerts are silenced.
+}
+alerts-lifted = The silence { $id } is lifted.
+alerts-why-silenced = silenced
+alerts-why-maintenance = maintenance
+alerts-why-inhibited = explained by another alert
+alerts-why-flapping = goes on and off
+alerts-why-acknowledged = a person has it
+alerts-why-over = over
+alerts-why-seen-to = seen to already
+alerts-why-no-room = others come first
+alerts-why-anomalies = anomalies
+alerts-why-calm = calm
+alerts-why-bounds = new bounds
+alerts-why-start = as it began
+degree-high = high
+degree-medium = medium
+degree-low = low
+attention-none = Nothing is open.
+attention-severity = severity
+attention-timeliness = timeliness
+attention-impact = impact
+attention-waiting = waiting
+attention-sensor = sensor
+attention-looks-every = looks every
+attention-because = because
+attention-since = since

@@ -19,7 +19,7 @@ from governance.alerts.rules import AlertRules
 from governance.alerts.silence import ENDED, LIFTED, MADE, Silence
 from governance.alerts.telling import Telling, tell
 from governance.alerts.timing import pass_time
-from governance.errors import IllegalTransition
+from governance.errors import AlertPast
 from runtime.canonical import clean
 from runtime.errors import InvalidArguments
 from runtime.ledger.port import NewEvent, Store
@@ -144,7 +144,7 @@ class Alerts:
 
         Raises:
             NotFound: there is no such alert.
-            IllegalTransition: it is acknowledged already, or over.
+            AlertPast: it is acknowledged already, or over.
         """
         return await self._move(alert_id, AlertMove.ACKNOWLEDGE, "alert.acknowledged", person, at, reason=reason)
 
@@ -153,7 +153,7 @@ class Alerts:
 
         Raises:
             NotFound: there is no such alert.
-            IllegalTransition: it is over already.
+            AlertPast: it is over already.
         """
         facts = {"how": Resolution.PERSON.value, "reason": reason}
         return await self._move(alert_id, AlertMove.RESOLVE, "alert.resolved", person, at, **facts)
@@ -203,7 +203,7 @@ class Alerts:
 
         Raises:
             NotFound: there is no such silence.
-            IllegalTransition: it is over already.
+            AlertPast: it is over already.
         """
         await self._board.get_silence(silence_id)
         rules = self._rules()
@@ -211,7 +211,7 @@ class Alerts:
         def work(change: Change) -> None:
             silence = change.silences.pop(silence_id, None)
             if silence is None:
-                raise IllegalTransition(f"{silence_id} is over already; nothing was changed.", id=silence_id)
+                raise AlertPast(f"{silence_id} is over already; nothing was changed.", id=silence_id)
             event = NewEvent(LIFTED, {"at": clean(at), "by": person.id})
             change.appends.append(self._board.append_to(silence_id, silence.version, event))
             self._settle(change, at, rules)
@@ -257,11 +257,11 @@ def _newest(
     return tuple({view.alert_id: newest.get(view.alert_id, view) for view in (*some, *more)}.values())
 
 
-def _refused(alert_id: AlertId, move: AlertMove, view: AlertView | None) -> IllegalTransition:
+def _refused(alert_id: AlertId, move: AlertMove, view: AlertView | None) -> AlertPast:
     if view is None:
-        return IllegalTransition(f"{alert_id} is closed; nothing was changed.", id=alert_id)
+        return AlertPast(f"{alert_id} is closed; nothing was changed.", id=alert_id)
     by = f" by {view.acknowledged_by}" if view.acknowledged_by else ""
-    return IllegalTransition(
+    return AlertPast(
         f"{alert_id} is {view.state.value}{by}; it takes no {move.value}. Nothing was changed.",
         id=alert_id, state=view.state.value, move=move.value,
     )  # fmt: skip

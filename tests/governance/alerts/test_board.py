@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from governance.alerts import Alerts, AlertState, Matcher, Why
-from governance.errors import IllegalTransition
+from governance.errors import AlertPast
 from runtime.ledger.store import SqlStore
 from tests.governance.alerts.raw import ANNA, HOUR, MINUTE, ORGANISATION, START, raw, rules
 
@@ -47,7 +47,7 @@ async def test_what_one_process_is_told_the_other_knows(sqlite_store: SqlStore) 
     taken = await one.note([raw()], START)
     await other.acknowledge(taken.opened[0].alert_id, ANNA, START)
 
-    with pytest.raises(IllegalTransition):
+    with pytest.raises(AlertPast):
         await one.acknowledge(taken.opened[0].alert_id, ANNA, START)
     assert [view.acknowledged_by for view in await one.open(START)] == ["anna"]
 

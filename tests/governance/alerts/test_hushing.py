@@ -4,7 +4,7 @@ import pytest
 
 from governance.alerts import Alerts, Flapping, HushReason, Inhibition, Matcher, Why
 from governance.alerts.maintenance import Dated, Maintenance, Weekly
-from governance.errors import IllegalTransition
+from governance.errors import AlertPast
 from runtime.errors import InvalidArguments, NotFound
 from runtime.ledger.store import SqlStore
 from tests.governance.alerts.raw import ANNA, HOUR, MINUTE, ORGANISATION, START, raw, rules
@@ -44,7 +44,7 @@ async def test_a_lifted_silence_hushes_nothing_any_more(sqlite_store: SqlStore) 
 
     assert (lifted.lifted_by, lifted.lifted_at) == ("anna", START + MINUTE)
     assert [view.hushes for view in await alerts.open(START + MINUTE)] == [()]
-    with pytest.raises(IllegalTransition):
+    with pytest.raises(AlertPast):
         await alerts.lift(silence.silence_id, ANNA, START + MINUTE)
 
 

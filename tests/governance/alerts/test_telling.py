@@ -6,7 +6,7 @@ import pytest
 
 from contracts import Severity
 from governance.alerts import Alerts, AlertState, Occasion, Taken
-from governance.errors import IllegalTransition
+from governance.errors import AlertPast
 from runtime.ledger.store import SqlStore
 from tests.governance.alerts.raw import ANNA, HOUR, MINUTE, ORGANISATION, START, raw, rules
 
@@ -124,7 +124,7 @@ async def test_an_alert_is_acknowledged_once(alerts: Alerts) -> None:
     alert_id = (await alerts.note([raw()], START)).opened[0].alert_id
     await alerts.acknowledge(alert_id, ANNA, START)
 
-    with pytest.raises(IllegalTransition, match="acknowledged by anna"):
+    with pytest.raises(AlertPast, match="acknowledged by anna"):
         await alerts.acknowledge(alert_id, ANNA, START)
 
 

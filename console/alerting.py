@@ -1,0 +1,165 @@
+"""Alerts as people see to them: shown, acknowledged, silenced, by the roles of now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from agents.organisation import Organisation
+from console.asking import known_at
+from console.folders import folder_of
+from console.ports_alerts import Sees, sees_all
+from console.resources import Resources
+from console.system_user import system_user
+from console.views_alerts import AlertEvent, AlertRow, AlertsShown, AttentionShown, SilenceRow
+from console.wiring import Wired
+from contracts import AlertId, Event, Name, SilenceId
+from governance.access import Person
+from governance.access.people import OPERATING
+from governance.alerts import AlertView, typed_matcher
+from governance.alerts.fold import moment
+from governance.alerts.hushing import matched_labels
+from runtime.errors import InvalidArguments, NotFound, PermissionRefused
+
+_NOT_SHOWN = ("at", "keys", "forget")
+"""Facts of events that only the program needs."""
+
+
+class Alerting:
+    """The port `AlertsPort`."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+
+    async def alerts(
+        self, folder: Path, *, all_: bool = False, match: Sequence[str] = (), at: datetime | None = None,
+        sees: Sees = sees_all,
+    ) -> AlertsShown:  # fmt: skip
+        """Return alerts that go on; see the port."""
+        wired, now = await self._now(folder, at)
+        wanted = typed_matcher(tuple(match))
+        views = await wired.alerts.recent() if all_ else await wired.alerts.open(now)
+        shown = [view for view in views if wanted.matches(matched_labels(view))]
+        seen = tuple(AlertRow.of(view) for view in shown if sees(place_of(wired.organisation, view)))
+        silences = await wired.alerts.silences(now) if sees(None) else ()
+        return AlertsShown(now, seen, tuple(map(SilenceRow.of, silences)))
+
+    async def alert(
+        self, folder: Path, alert_id: AlertId, *, sees: Sees = sees_all
+    ) -> tuple[AlertRow, Sequence[AlertEvent]]:
+        """Return one alert with its history; see the port."""
+        wired = await self._wired(folder)
+        view = await wired.alerts.get(alert_id)
+        if not sees(place_of(wired.organisation, view)):
+            raise NotFound(f"There is no {alert_id} here.", id=alert_id)
+        events = await wired.store.ledger.read(alert_id)
+        return AlertRow.of(view), [_shown(event) for event in events if event.data is not None]
+
+    async def acknowledge_alert(
+        self, folder: Path, alert_id: AlertId, *, by: str | None, reason: str = "", at: datetime | None = None
+    ) -> AlertRow:
+        """Take an alert on; see the port."""
+        wired, now = await self._now(folder, at)
+        person = await self._may_see_to(wired, alert_id, by)
+        return AlertRow.of(await wired.alerts.acknowledge(alert_id, person, now, reason))
+
+    async def resolve_alert(
+        self, folder: Path, alert_id: AlertId, *, by: str | None, reason: str = "", at: datetime | None = None
+    ) -> AlertRow:
+        """Say that an alert is over; see the port."""
+        wired, now = await self._now(folder, at)
+        person = await self._may_see_to(wired, alert_id, by)
+        return AlertRow.of(await wired.alerts.resolve(alert_id, person, now, reason))
+
+    async def silence_alerts(
+        self, folder: Path, match: Sequence[str], *, by: str | None, reason: str, until: datetime | None = None,
+        lasts: timedelta | None = None, at: datetime | None = None,
+    ) -> SilenceRow:  # fmt: skip
+        """Let nobody be told of what matches; see the port."""
+        wired, now = await self._now(folder, at)
+        person = _may_silence(wired.organisation, by)
+        if (until is None) == (lasts is None):
+            raise InvalidArguments("A silence ends: say until when, or for how long, and not both.")
+        end = now + lasts if lasts is not None else known_at(wired.organisation, until)
+        assert end is not None, "one of the two was given"
+        made = await wired.alerts.silence(typed_matcher(tuple(match)), person, now, until=end, reason=reason)
+        return SilenceRow.of(made)
+
+    async def lift_silence(
+        self, folder: Path, silence_id: SilenceId, *, by: str | None, at: datetime | None = None
+    ) -> SilenceRow:
+        """End a silence now; see the port."""
+        wired, now = await self._now(folder, at)
+        return SilenceRow.of(await wired.alerts.lift(silence_id, _may_silence(wired.organisation, by), now))
+
+    async def attention(self, folder: Path, *, at: datetime | None = None, sees: Sees = sees_all) -> AttentionShown:
+        """Return what would be seen to now; see the port."""
+        wired, now = await self._now(folder, at)
+        attended = await wired.attention.now(now)
+        organisation = wired.organisation
+        seen = type(attended)(
+            attended.at,
+            tuple(each for each in attended.order if sees(place_of(organisation, each.alert))),
+            tuple(each for each in attended.left_out if sees(place_of(organisation, each.alert))),
+        )
+        return AttentionShown.of(seen, await wired.sampling.rates() if sees(None) else {})
+
+    async def alert_ids(self, folder: Path) -> Sequence[AlertId]:
+        """Return the ids of all alerts of the organisation."""
+        return [AlertId(stream) for stream in await self._streams(folder, AlertId.KIND)]
+
+    async def silence_ids(self, folder: Path) -> Sequence[SilenceId]:
+        """Return the ids of all silences of the organisation."""
+        return [SilenceId(stream) for stream in await self._streams(folder, SilenceId.KIND)]
+
+    async def _streams(self, folder: Path, kind: str) -> Sequence[str]:
+        wired = await self._wired(folder)
+        return await wired.store.ledger.streams(kind, organisation=wired.organisation.name)
+
+    async def _may_see_to(self, wired: Wired, alert_id: AlertId, by: str | None) -> Person:
+        """Return the person, who operates where the alert belongs or was told of it."""
+        view = await wired.alerts.get(alert_id)
+        people = wired.organisation.people
+        person = people.acting(by, system_user())
+        place = place_of(wired.organisation, view)
+        if OPERATING.isdisjoint(people.roles_at(person, place)) and not person.is_called(list(view.told_to)):
+            raise PermissionRefused(
+                f"{person.name} may not see to {alert_id}: that takes the role operator or admin"
+                f"{f' in the department of {place}' if place else ''}, or somebody who was told of it. "
+                "`as` (--as) says who acts.",
+                person=person.id, alert=alert_id,
+            )  # fmt: skip
+        return person
+
+    async def _now(self, folder: Path, at: datetime | None) -> tuple[Wired, datetime]:
+        wired = await self._wired(folder)
+        return wired, known_at(wired.organisation, at) or self._resources.clock.now()
+
+    async def _wired(self, folder: Path) -> Wired:
+        return (await self._resources.organisations()).now(folder_of(folder))
+
+
+def place_of(organisation: Organisation, view: AlertView) -> Name | None:
+    """Return where an alert belongs: at the owner of its metric; None where it concerns the whole organisation."""
+    metric = organisation.metrics.get(view.labels.get("metric", ""))
+    return None if metric is None else metric.owner
+
+
+def _may_silence(organisation: Organisation, by: str | None) -> Person:
+    """Return the person, who operates the whole organisation: a silence may hide what belongs to any department."""
+    person = organisation.people.acting(by, system_user())
+    if OPERATING.isdisjoint(organisation.people.roles_at(person, None)):
+        raise PermissionRefused(
+            f"{person.name} may not make or lift silences: they may hide what belongs to any department, so that takes "
+            "the role operator or admin for the whole organisation. `as` (--as) says who acts.",
+            person=person.id,
+        )
+    return person
+
+
+def _shown(event: Event) -> AlertEvent:
+    data = event.data or {}
+    return AlertEvent(
+        event.type, moment(data["at"]), {name: fact for name, fact in data.items() if name not in _NOT_SHOWN}
+    )
