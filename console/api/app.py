@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import APIRouter, FastAPI
 
 from console.api import (
+    alerts,
     bridges,
     cluster,
     costs,
@@ -72,7 +73,20 @@ def create_api(
     api.state.tries = login.tries_of(settings.access, RateLimiter, clock)
     tell_problems(api)
     versioned = APIRouter(prefix=PREFIX)
-    parts = (login, users, executions, evidence, questions, notifications, events, cluster, bridges, rules, costs)
+    parts = (
+        login,
+        users,
+        executions,
+        evidence,
+        questions,
+        notifications,
+        alerts,
+        events,
+        cluster,
+        bridges,
+        rules,
+        costs,
+    )
     for each in parts:
         versioned.include_router(each.routes)
     api.include_router(versioned)

@@ -165,5 +165,5 @@ class Board:
 
 
 def in_order(views: Iterable[AlertView]) -> Sequence[AlertView]:
-    """Return alerts as they are listed: the most pressing first, then the oldest."""
-    return sorted(views, key=lambda view: (view.priority, view.opened_at, view.alert_id))
+    """Return alerts as they are listed: those that are heard, the most pressing first, then the oldest."""
+    return sorted(views, key=lambda view: (bool(view.hushes), view.priority, view.opened_at, view.alert_id))

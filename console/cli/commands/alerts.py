@@ -38,7 +38,7 @@ def list_(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """List alerts, the most pressing first, and why nobody is told of some; then the silences that hold."""
+    """List alerts and silences, and why nobody is told of some."""
 
     async def work(session: Session, application: Application) -> int:
         shown = await application.alerts(Path(organisation), all_=all_, match=match or (), at=moment(at))
@@ -81,7 +81,7 @@ def ack(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take an alert on: nobody else is called for it, unless it grows more severe."""
+    """Take an alert on: nobody else is called for it."""
 
     async def work(session: Session, application: Application) -> int:
         folder = Path(organisation)
@@ -105,7 +105,7 @@ def resolve(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say that an alert is over; further signals open it again."""
+    """Say that an alert is over."""
 
     async def work(session: Session, application: Application) -> int:
         folder = Path(organisation)
@@ -138,7 +138,7 @@ def silence(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let nobody be told of alerts that match; without --yes those are only shown."""
+    """Show what a silence would hush; make it with --yes."""
 
     async def work(session: Session, application: Application) -> int:
         folder, words, now, say = Path(organisation), match or [], moment(at), session.say
@@ -175,7 +175,7 @@ def lift(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """End a silence now; people are told of what is still open."""
+    """End a silence now."""
 
     async def work(session: Session, application: Application) -> int:
         folder = Path(organisation)
