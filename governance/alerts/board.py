@@ -166,4 +166,4 @@ class Board:
 
 def in_order(views: Iterable[AlertView]) -> Sequence[AlertView]:
     """Return alerts as they are listed: those that are heard, the most pressing first, then the oldest."""
-    return sorted(views, key=lambda view: (bool(view.hushes), view.priority, view.opened_at, view.alert_id))
+    return sorted(views, key=lambda view: (bool(view.hushes), view.priority, view.opened_at, view.key))

@@ -87,7 +87,7 @@ def rank(alerts: Sequence[AlertView], at: datetime, settings: AttentionSettings 
             waiting.append(score(alert, at, settings))
         else:
             passed.append(out)
-    ordered = sorted(waiting, key=lambda each: (-each.score, each.alert.since, each.alert.alert_id))
+    ordered = sorted(waiting, key=lambda each: (-each.score, each.alert.since, each.alert.key))
     no_room = [LeftOut(each.alert, LeftOutWhy.NO_ROOM, ranked=each) for each in ordered[settings.at_once :]]
     return Attended(at, tuple(ordered[: settings.at_once]), (*no_room, *_in_order(passed)))
 
@@ -119,4 +119,4 @@ def _left_out(alert: AlertView) -> LeftOut | None:
 
 
 def _in_order(passed: Iterable[LeftOut]) -> list[LeftOut]:
-    return sorted(passed, key=lambda each: (each.why.value, each.alert.opened_at, each.alert.alert_id))
+    return sorted(passed, key=lambda each: (each.why.value, each.alert.opened_at, each.alert.key))
