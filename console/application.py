@@ -16,6 +16,7 @@ from console.evidence import Evidence
 from console.executions import SiliconExecutions
 from console.keeping import Keeping
 from console.letters import Letters
+from console.measuring import Measuring
 from console.ports import Application
 from console.ports_executions import Watch
 from console.prompting import Prompts
@@ -43,13 +44,24 @@ async def open_application(settings: Settings, clock: Clock | None = None) -> As
 
 
 class SiliconApplication(
-    SiliconExecutions, Serving, Archiving, Evidence, Clustering, Bridging, Letters, Prompts, Ruling, Costing, Alerting
+    SiliconExecutions,
+    Serving,
+    Archiving,
+    Evidence,
+    Clustering,
+    Bridging,
+    Letters,
+    Prompts,
+    Ruling,
+    Costing,
+    Alerting,
+    Measuring,
 ):
     """The port `Application`. Deadlines that passed are judged before anything is read or run."""
 
     def __init__(self, resources: Resources) -> None:
         super().__init__(resources)
-        self._watching = Watching(resources, self._running)
+        self._watching = Watching(resources, self._running, self._noting)
         self._keeping = Keeping(resources)
         self._accounts = Accounts(resources)
 

@@ -16,6 +16,7 @@ from console.ports_costs import CostsPort
 from console.ports_evidence import Evidence
 from console.ports_executions import Executions, Watch
 from console.ports_letters import Letters
+from console.ports_metrics import MetricsPort
 from console.ports_prompts import Prompts
 from console.ports_remote import Remote
 from console.ports_rules import Rules
@@ -39,6 +40,7 @@ class Application(
     Rules,
     CostsPort,
     AlertsPort,
+    MetricsPort,
     Protocol,
 ):
     """The product as its faces use it.

@@ -354,6 +354,12 @@ class SensorRow:
     severity: Severity = Severity.MEDIUM
     skill: str | None = None
     """The skill it raises."""
+    clear_when: str | None = None
+    """Of a threshold sensor: what ends an episode."""
+    open_slices: tuple[str, ...] = ()
+    """Slices with an episode that is not over; `all` is the whole."""
+    recalibrated_at: datetime | None = None
+    """When it last began anew, because its metric changed."""
     kind: str = "threshold"
     """`threshold`, `cron` or `event`."""
     watches: str = ""

@@ -14,9 +14,11 @@ from console.asking import acting, known_at
 from console.beats.standings import sensor_rows
 from console.errors import UnknownName
 from console.folders import folder_of
+from console.noting import MetricNoting
 from console.ports_executions import Watch
 from console.resources import Resources
 from console.running import Running
+from console.system_user import system_user
 from console.views import MetricReading, Raised, SensorFailure, SensorRow, SensorsOutcome
 from console.wiring import Wired
 from contracts import ExecutionId, MetricDefinition, Signal
@@ -27,9 +29,10 @@ from runtime.executor import KeyInUse
 class Watching:
     """What a person asks of an organisation's numbers."""
 
-    def __init__(self, resources: Resources, running: Running) -> None:
+    def __init__(self, resources: Resources, running: Running, noting: MetricNoting) -> None:
         self._resources = resources
         self._running = running
+        self._noting = noting
 
     async def metrics(self, folder: Path) -> Sequence[MetricDefinition]:
         """Return the metrics of an organisation, by name."""
@@ -63,6 +66,7 @@ class Watching:
         """Return the sensors of an organisation, by name."""
         resources = self._resources
         organisation = (await resources.organisations()).read(folder_of(folder))
+        await self._noting.note(await resources.store(), organisation, system_user())
         now = known_at(organisation, None) or resources.clock.now()
         store = await resources.store()
         sampling = Sampling(store, organisation.name, resources.settings.attention)
@@ -131,7 +135,9 @@ class Watching:
         return found
 
     async def _wired(self, folder: Path) -> Wired:
-        return (await self._resources.organisations()).now(folder_of(folder))
+        wired = (await self._resources.organisations()).now(folder_of(folder))
+        await self._noting.note(wired.store, wired.organisation, system_user())
+        return wired
 
 
 def _chosen(names: Sequence[str], organisation: Organisation) -> list[SensorDefinition]:

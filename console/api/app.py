@@ -17,6 +17,7 @@ from console.api import (
     executions,
     health,
     login,
+    metric_values,
     notifications,
     questions,
     rules,
@@ -86,6 +87,7 @@ def create_api(
         bridges,
         rules,
         costs,
+        metric_values,
     )
     for each in parts:
         versioned.include_router(each.routes)

@@ -20,6 +20,7 @@ from console.beats.asking import Asking
 from console.beats.judging import Judging
 from console.beats.rounds import Rounds
 from console.beats.turn import Turn
+from console.noting import MetricNoting
 from console.resources import Resources
 from contracts import Name
 from runtime.canonical import sha256
@@ -60,6 +61,7 @@ class Beat:
         self._watch: _Watch | None = None
         self._book: WorkBook | None = None
         self._read_at = float("-inf")
+        self._noting = MetricNoting(resources.settings, resources.clock)
 
     async def go(self) -> bool:
         """Do everything that is due now; return whether it was this process's turn.
@@ -138,6 +140,7 @@ class Beat:
     async def _watch_over(self, organisation: Organisation, pinned: bytes) -> _Watch:
         store, settings, clock = await self._resources.store(), self._resources.settings, self._resources.clock
         await store.blobs.put(pinned)
+        await self._noting.note(store, organisation, f"server {self._holder}")
         ledger, name = store.ledger, organisation.name
         self._book = self._book or WorkBook(ledger, name, settings.heartbeat)
         asking = Asking(

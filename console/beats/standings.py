@@ -11,6 +11,7 @@ from agents.cognition.sense import SensorDefinition
 from agents.cognition.sense.cron import CronDefinition
 from agents.cognition.sense.event import EventDefinition
 from agents.cognition.sense.listening import cursor_of
+from agents.cognition.sense.memory_of import Said, standing_of
 from agents.cognition.sense.timetable import Stand, next_due, stands
 from agents.organisation import Organisation
 from console.beats.judging import Looked, looks
@@ -31,7 +32,10 @@ async def sensor_rows(
     timed = await stands(ledger, organisation.name, organisation.schedules)
     looked = await looks(ledger, organisation.name) if organisation.thresholds else {}
     told = await _told(ledger, organisation.name) if organisation.listeners else {}
-    rows = [_threshold(each, looked.get(name), every[name]) for name, each in organisation.thresholds.items()]
+    rows = [
+        _threshold(each, looked.get(name), every[name], await standing_of(ledger, organisation.name, each))
+        for name, each in organisation.thresholds.items()
+    ]
     rows += [_cron(each, timed[name], now) for name, each in organisation.schedules.items()]
     rows += [_event(each, told.get(name, {})) for name, each in organisation.listeners.items()]
     if organisation.stands_at is not None:  # its time does not pass, so that nothing comes to be due
@@ -47,14 +51,17 @@ def threshold_row(sensor: SensorDefinition) -> SensorRow:
         grain=sensor.grain.value,
         by=sensor.by,
         when=sensor.when,
+        clear_when=sensor.clear_when,
         in_a_row=sensor.in_a_row,
         severity=sensor.severity,
         skill=sensor.raises.skill if sensor.raises else None,
     )
 
 
-def _threshold(sensor: SensorDefinition, looked: Looked | None, every: timedelta) -> SensorRow:
-    row = threshold_row(sensor)
+def _threshold(sensor: SensorDefinition, looked: Looked | None, every: timedelta, said: Said) -> SensorRow:
+    row = replace(
+        threshold_row(sensor), open_slices=tuple(said.open_slices), recalibrated_at=said.recalibrated_at
+    )  # fmt: skip
     if looked is None:
         return row
     failed = None

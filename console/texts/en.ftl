@@ -367,6 +367,15 @@ metrics-dimensions = by
 metrics-good = Good
 metrics-owner = Owner
 metrics-freshness = Data may come after the period by
+metrics-watched-by = Watched by
+metrics-nobody = no sensor
+metrics-version = Version
+metrics-in-force = In force since
+metrics-defined = defined, first read { $at } by { $by }
+metrics-changed = changed, first read { $at } by { $by }
+metrics-removed = removed, first seen { $at } by { $by }
+metrics-begin-anew = Sensors that began anew: { $sensors }
+metrics-go-on = Its values are the same; these sensors go on: { $sensors }
 metrics-period = period
 metrics-n = rows
 metrics-missing = missing
@@ -381,6 +390,8 @@ sensors-rule-skipped = skipped:
 sensors-rule-repeated = repeated:
 sensors-rule-catch_up = missed:
 sensors-failed = { $sensor } failed at { $at }: { $message }
+sensors-open = { $sensor }: not over yet for { $slices }
+sensors-recalibrated = { $sensor }: began anew { $at }, because { $metric } changed
 sensors-held-back = { $count ->
     [one] { $sensor } was held back once, because { $why }.
    *[other] { $sensor } was held back { $count } times, the last time because { $why }.

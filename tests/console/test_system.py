@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,7 +110,24 @@ def test_a_metric_that_is_not_there_lists_those_that_are(silicon: Silicon) -> No
 
     assert silicon.code == 2
     assert "cancel-rate" in silicon.err
-    assert "Value     avg(cancelled)" in silicon("metrics", "show", "org", "cancel-rate").out
+    assert re.search(r"Value +avg\(cancelled\)", silicon("metrics", "show", "org", "cancel-rate").out)
+
+
+def test_versions_of_a_metric_tell_what_changed_and_what_began_anew(silicon: Silicon) -> None:
+    lines = silicon("metrics", "history", "org", "cancel-rate", "--versions").out.splitlines()
+
+    assert "removed" in lines[0]
+    assert lines[1].startswith("c" * 12) and "server x" in lines[1]
+    assert lines[2:4] == ["  where: – → n > 1", "  Sensors that began anew: rate"]
+    assert lines[5:7] == ["  title: Rate → A rate", "  Its values are the same; these sensors go on: rate"]
+
+
+def test_a_metric_is_shown_with_its_version_and_who_watches_it(silicon: Silicon) -> None:
+    out = silicon("metrics", "show", "org", "cancel-rate").out
+
+    assert re.search(r"Watched by +rate", out)
+    assert re.search(r"Version +[0-9a-f]{12} \(2\)", out)
+    assert "a person" in out
 
 
 def test_a_signal_comes_with_the_command_that_follows_it_up(silicon: Silicon) -> None:

@@ -32,6 +32,7 @@ from console.views import (
     Submitted,
 )
 from console.views_cluster import HostsRow, QueuedOrder
+from console.views_metrics import MetricChangeRow, MetricShown, MetricVersionRow
 from console.views_system import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
 from contracts import (
     CardId,
@@ -328,6 +329,20 @@ class FakeApplication:
 
     async def metrics(self, folder: Path) -> Sequence[MetricDefinition]:
         return [metric()]
+
+    async def metric(self, folder: Path, name: str) -> MetricShown:
+        if name != metric().name:
+            raise NotFound(f"There is no metric {name}. Did you mean cancel-rate?", name=name)
+        return MetricShown(metric(), HASH, NOW, "a person", 2, ("rate",))
+
+    async def metric_versions(self, folder: Path, name: str) -> Sequence[MetricVersionRow]:
+        words, rows = MetricChangeRow("title", "Rate", "A rate"), MetricChangeRow("where", None, "n > 1")
+        return [
+            MetricVersionRow("defined", "a" * 64, NOW, "a person", sensors=("rate",)),
+            MetricVersionRow("changed", "b" * 64, NOW, "a person", [words], sensors=("rate",)),
+            MetricVersionRow("changed", "c" * 64, NOW, "server x", [rows], True, ("rate",)),
+            MetricVersionRow("removed", None, NOW, "a person"),
+        ]
 
     async def metric_values(
         self,

@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from agents.cognition.sense.definition import SensorDefinition
 from agents.cognition.sense.episodes import belong_together
 from agents.cognition.sense.hysteresis import Mark, Phase
-from contracts import Event, Sha256, Signal, SignalKind
+from contracts import Event, Name, Sha256, Signal, SignalKind
 from memory.buckets import from_text
+from runtime.ledger.port import Ledger
 
 RAISED, MERGED, RAN, RECALIBRATED = "signal.raised", "signal.merged", "sensor.ran", "sensor.recalibrated"
 """Events of a sensor's stream."""
@@ -34,6 +35,8 @@ class Said:
         """What its metric was worked out by when it looked last; None before the first look."""
         self.calibrations = 0
         """How often it began anew because its metric changed."""
+        self.recalibrated_at: datetime | None = None
+        """When it last did."""
 
     @classmethod
     def fold(cls, definition: SensorDefinition, window: timedelta, events: Sequence[Event]) -> Said:
@@ -54,6 +57,7 @@ class Said:
                     said.formula = said.formula if formula is None else str(formula)
                 case "sensor.recalibrated":
                     said = said.anew(str(event.data["to"]))
+                    said.recalibrated_at = datetime.fromisoformat(str(event.data["at"]))
         return said
 
     def anew(self, formula: Sha256) -> Said:
@@ -63,9 +67,14 @@ class Said:
         return said
 
     @property
-    def learned(self) -> tuple[int, list[str]]:
-        """How many buckets fired, and the slices that are open."""
-        return sum(len(fired) for fired in self._fired.values()), sorted(self._open)
+    def fired_buckets(self) -> int:
+        """How many buckets fired, all slices together."""
+        return sum(len(fired) for fired in self._fired.values())
+
+    @property
+    def open_slices(self) -> list[str]:
+        """Slices with an episode that is not over, of a sensor with `clear_when`."""
+        return sorted(self._open) if self._definition.clear_when is not None else []
 
     def told(self, signal: Signal, slice_: str) -> None:
         """Remember a signal."""
@@ -109,3 +118,13 @@ class Said:
     def told_lately(self, key: str, at: datetime) -> bool:
         """Whether a signal with this key was told within the window around that moment."""
         return any(abs(at - told) <= self._window for told in self._told[key])
+
+
+async def standing_of(ledger: Ledger, organisation: Name, definition: SensorDefinition) -> Said:
+    """Return what a sensor has said so far, and how its slices stand."""
+    return Said.fold(definition, timedelta(0), await ledger.read(stream_of(organisation, definition.name)))
+
+
+def stream_of(organisation: Name, sensor: Name) -> str:
+    """Return the stream of a threshold sensor."""
+    return f"sensor/{organisation}/{sensor}"

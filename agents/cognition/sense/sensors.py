@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from agents.cognition.sense.definition import SensorDefinition
 from agents.cognition.sense.judge import Judged, judge
-from agents.cognition.sense.memory_of import RAN, RECALIBRATED, Said
+from agents.cognition.sense.memory_of import RAN, RECALIBRATED, Said, stream_of
 from agents.cognition.sense.telling import Merged, Telling
 from contracts import Event, Json, Name, Problem, Signal
 from memory.buckets import back, bucket_start, next_start, to_local
@@ -96,10 +96,6 @@ class Sensors:
             return True
         raise VersionConflict(f"The sensor {definition.name} is run by too many at once; run it again.")
 
-    async def said(self, definition: SensorDefinition) -> Said:
-        """Return what a sensor has said so far, and how its slices stand."""
-        return Said.fold(definition, self._window, await self._ledger.read(self._stream(definition)))
-
     async def _read(self, definition: SensorDefinition, at: datetime, since: datetime | None) -> _Read:
         zone, grain = self._metrics.zone, definition.grain
         running = bucket_start(to_local(at, zone), grain)
@@ -160,13 +156,12 @@ class Sensors:
         formula = self._formula(definition)
         if formula is None or formula == said.formula or (said.formula is None and not told):
             return None
-        fired, still_open = said.learned
         data: dict[str, Json] = {
             "metric": definition.metric,
             "from": said.formula,
             "to": formula,
             "at": clean(at),
-            "forgotten": {"fired": fired, "open": list[Json](still_open)},
+            "forgotten": {"fired": said.fired_buckets, "open": list[Json](said.open_slices)},
         }
         return said.anew(formula), NewEvent(RECALIBRATED, data)
 
@@ -181,7 +176,7 @@ class Sensors:
         return Append(self._stream(definition), tuple(events), version, self._organisation, source)
 
     def _stream(self, definition: SensorDefinition) -> str:
-        return f"sensor/{self._organisation}/{definition.name}"
+        return stream_of(self._organisation, definition.name)
 
 
 def _problem_of(error: SiliconError | ExpressionFault) -> Problem:

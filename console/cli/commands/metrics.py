@@ -11,11 +11,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from console.cli.exits import Exit
+from console.cli.form import to_data
 from console.cli.options import AsJson, At, Language, Organisation, command, moment, pairs
 from console.cli.render.facts import Pair, facts, table
+from console.cli.render.metric_versions import SHOWN, version_lines
 from console.cli.session import Session, conduct
 from console.cli.words import in_language, seconds
-from console.errors import UnknownName
+from console.cli.words import moment as moment_text
 from console.ports import Application
 from console.views import MetricReading
 from contracts import MetricDefinition
@@ -58,8 +60,10 @@ def show(organisation: Organisation, metric: Metric, language: Language = None, 
     """Show the definition of a metric."""
 
     async def work(session: Session, application: Application) -> int:
-        found = _named(metric, await application.metrics(Path(organisation)))
-        session.output.data(found)
+        shown = await application.metric(Path(organisation), metric)
+        found = shown.definition
+        stands = {name: value for name, value in to_data(shown).items() if name != "definition"}
+        session.output.data({**to_data(found), "stands": stands})
         say, words = session.say, session.output.language
         session.output.show(
             Text.assemble((found.name, "bold"), "  ", in_language(found.title, words)),
@@ -74,6 +78,9 @@ def show(organisation: Organisation, metric: Metric, language: Language = None, 
                         (say("metrics-dimensions"), ", ".join(found.dimensions)),
                         (say("metrics-good"), say(f"direction-{found.good.value}")),
                         (say("metrics-owner"), found.owner),
+                        (say("metrics-watched-by"), ", ".join(shown.sensors) or say("metrics-nobody")),
+                        (say("metrics-version"), f"{shown.version[:SHOWN]} ({shown.versions})"),
+                        (say("metrics-in-force"), f"{moment_text(shown.in_force_since)}, {shown.read_by}"),
                         *([(say("metrics-freshness"), seconds(found.freshness_s))] if found.freshness_s else []),
                     ]
                 )
@@ -115,12 +122,38 @@ def value(
     conduct(work, as_json=as_json, language=language)
 
 
-def _named(name: str, metrics: Sequence[MetricDefinition]) -> MetricDefinition:
-    for metric in metrics:
-        if metric.name == name:
-            return metric
-    there = ", ".join(metric.name for metric in metrics) or "none"
-    raise UnknownName(f"There is no metric {name!r}. There are: {there}.", name=name)
+@app.command()
+def history(
+    organisation: Organisation,
+    metric: Metric,
+    *,
+    versions: Annotated[bool, typer.Option("--versions", help="The definition's own history.")] = False,
+    grain: Annotated[str | None, typer.Option(metavar="hour|day|week|month", help="The period.")] = None,
+    at: At = None,
+    where: Annotated[list[str] | None, typer.Option(metavar="DIMENSION=VALUE", help="One slice; repeatable.")] = None,
+    by: Annotated[list[str] | None, typer.Option(metavar="DIMENSION", help="A value for each slice.")] = None,
+    last: Annotated[int, typer.Option(min=1, max=10_000, help="How many periods.")] = 30,
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how a metric went, or with --versions its definition."""
+
+    async def work(session: Session, application: Application) -> int:
+        output = session.output
+        if versions:
+            found = await application.metric_versions(Path(organisation), metric)
+            output.data({"metric": metric, "versions": found})
+            output.show(*version_lines(found, session.say))
+            return Exit.DONE
+        slices = pairs("--where", where)
+        readings = await application.metric_values(
+            Path(organisation), metric, grain=grain, at=moment(at), bucket=None, where=slices, by=by or (), last=last
+        )
+        output.data({"metric": metric, "values": readings})
+        output.show(_values(readings, session.say) if readings else session.say("metrics-no-values"))
+        return Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
 
 
 def _formula(metric: MetricDefinition) -> str:

@@ -50,6 +50,8 @@ def _row(sensor: SensorRow, output: Output) -> list[str]:
     say = output.say
     watched = " ".join([sensor.metric or "", ", ".join([sensor.grain or "", *sensor.by])]).strip()
     when = sensor.when if sensor.in_a_row < 2 else f"{sensor.when}  × {sensor.in_a_row}"
+    if sensor.clear_when is not None:
+        when = f"{when}  … {sensor.clear_when}"
     return [
         sensor.name,
         sensor.watches or watched,
@@ -68,6 +70,13 @@ def _notes(sensor: SensorRow, output: Output) -> list[Text]:
         at = moment_text(sensor.last_failure.at)
         said = say("sensors-failed", sensor=sensor.name, at=at, message=sensor.last_failure.problem.message)
         found.append(Text.assemble(("✗ ", "red"), said))
+    if sensor.open_slices:
+        said = say("sensors-open", sensor=sensor.name, slices="; ".join(sensor.open_slices))
+        found.append(Text.assemble(("▲ ", "cyan"), said))
+    if sensor.recalibrated_at is not None:
+        at = moment_text(sensor.recalibrated_at)
+        said = say("sensors-recalibrated", sensor=sensor.name, at=at, metric=sensor.metric or "")
+        found.append(Text.assemble(("· ", "dim"), said))
     if sensor.held_back:
         why = sensor.held_back_for
         said = say("sensors-held-back", sensor=sensor.name, count=sensor.held_back, why=why)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agents.cognition.sense import SensorDefinition, Sensors, request_for
+from agents.cognition.sense.memory_of import standing_of
 from contracts import Grain, Signal, SignalKind
 from memory.metrics import MetricRegistry
 from runtime.ledger.store import SqlStore
@@ -119,7 +120,7 @@ async def test_a_sensor_is_recalibrated_once_for_a_change(sqlite_store: SqlStore
     await days(of(sqlite_store, duck), bad_day(), 2, 3)
     other = of(sqlite_store, duck, where="origin = 'EWR'")
     assert [await other.recalibrate(bad_day(), at(3)) for _ in range(2)] == [True, False]
-    assert (await other.said(bad_day())).calibrations == 1
+    assert (await standing_of(sqlite_store.ledger, "airports", bad_day())).calibrations == 1
 
 
 async def test_a_baseline_that_fails_is_told_as_a_failed_sensor(sqlite_store: SqlStore, duck: Duck) -> None:
