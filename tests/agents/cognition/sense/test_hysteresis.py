@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.cognition.sense.definition import SensorDefinition
@@ -76,6 +76,7 @@ def test_the_bucket_that_opened_while_it_ran_may_end_it_when_it_is_whole() -> No
     assert standings(11, 4, mark=opened) == "FC"
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(0, 15)), max_size=30))
 def test_openings_and_endings_take_turns(values: list[int | None]) -> None:
     phase, moves = SlicePhase(), []
@@ -86,6 +87,7 @@ def test_openings_and_endings_take_turns(values: list[int | None]) -> None:
     assert turns == [Move.OPENS, Move.CLEARS] * (len(turns) // 2) + [Move.OPENS] * (len(turns) % 2)
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 15), min_size=1, max_size=25), st.data())
 def test_looking_again_from_any_place_comes_to_the_same_end(values: list[int], data: st.DataObject) -> None:
     """Looked at day by day, each time from the ledger's mark and with any look back, or all at once."""
