@@ -10,6 +10,7 @@ from pathlib import Path
 from console.alerting import Alerting
 from console.archiving import Archiving
 from console.bridging import Bridging
+from console.calibrating import Calibrating
 from console.clustering import Clustering
 from console.costing import Costing
 from console.evidence import Evidence
@@ -56,6 +57,7 @@ class SiliconApplication(
     Costing,
     Alerting,
     Measuring,
+    Calibrating,
 ):
     """The port `Application`. Deadlines that passed are judged before anything is read or run."""
 

@@ -11,6 +11,7 @@ from typing import Protocol
 from console.ports_alerts import AlertsPort
 from console.ports_archives import Archives
 from console.ports_bridges import Bridges
+from console.ports_calibration import Calibrations
 from console.ports_cluster import Cluster
 from console.ports_costs import CostsPort
 from console.ports_evidence import Evidence
@@ -41,6 +42,7 @@ class Application(
     CostsPort,
     AlertsPort,
     MetricsPort,
+    Calibrations,
     Protocol,
 ):
     """The product as its faces use it.

@@ -12,9 +12,10 @@ from weakref import WeakValueDictionary
 
 from agents.cognition.advise import AdviseCapability
 from agents.cognition.attend import Attention, Sampling
+from agents.cognition.evaluate import Evaluator, LedgerLabels, Proposals
 from agents.cognition.explain_capability import ExplainCapability, WordFinding
 from agents.cognition.heartbeat.act import PHASES
-from agents.cognition.heartbeat.phases import Desk, Evaluates
+from agents.cognition.heartbeat.phases import Desk
 from agents.cognition.heartbeat.work import WorkBook
 from agents.cognition.reason_capability import AttributeCapability
 from agents.cognition.sense import Sensors
@@ -32,7 +33,7 @@ from console.browser import SlotBrowser, slot_browser
 from console.choosing import SkillChoices
 from console.folders import folder_of
 from console.scripts import SandboxedScripts
-from console.texts import say_in
+from console.texts import LANGUAGES, say_in
 from contracts import Answer, ExecutionId, Json, QuestionId
 from governance.alerts import Alerts
 from governance.approvals import ApprovalGate, ApprovalGateway
@@ -152,9 +153,19 @@ class Wired:
         )
 
     @cached_property
-    def evaluator(self) -> Evaluates | None:
-        """What holds promises of cards against what happened."""
-        return None
+    def evaluator(self) -> Evaluator:
+        """What holds promises of its cards against its metrics."""
+        return Evaluator(
+            self.store.ledger, self.metrics, self.organisation.name, self.settings.evaluation, self.proposals
+        )
+
+    @cached_property
+    def proposals(self) -> Proposals:
+        """What finds gaps, and proposes skills for them."""
+        return Proposals(
+            self.store.ledger, self.approvals, self.organisation.approvals, self.organisation.name,
+            self.settings.evaluation, clock=self.clock, languages={name: say_in(name) for name in LANGUAGES},
+        )  # fmt: skip
 
     @cached_property
     def approvals(self) -> ApprovalGateway:
@@ -179,7 +190,13 @@ class Wired:
                 ExplainCapability(self.metrics, say_in),
                 WordFinding(),
                 AdviseCapability(
-                    self._specs, self.organisation.approvals, self.approvals, self.policies.book, say_in=say_in
+                    self._specs,
+                    self.organisation.approvals,
+                    self.approvals,
+                    self.policies.book,
+                    say_in=say_in,
+                    metrics=self.metrics,
+                    labels=LedgerLabels(self.store.ledger, self.organisation.name),
                 ),
                 ReportCapability(say_in),
                 MetricCapability(self.metrics),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from agents.cognition.advise.expectation import EXPECTS, MAY
 from agents.cognition.advise.options import DENIES, DENY, ActionTemplate, OptionsFile, OptionTemplate
 from agents.organisation.declared import nearest
 from agents.organisation.draft import Draft, Read, SkillDraft
@@ -11,7 +12,7 @@ from agents.organisation.fault import Fault
 from agents.organisation.hints import capability_hint
 from agents.organisation.tree import Tree
 from agents.organisation.yaml_source import Path, texts
-from contracts import Effect, Step, ValueType
+from contracts import Effect, Json, Step, ValueType
 from governance.approvals.matching import action_of
 from governance.approvals.rule import DEFAULT_RULE
 from governance.policies import PolicyRequest
@@ -30,7 +31,7 @@ def options_faults(draft: Draft, skill: SkillDraft, tree: Tree) -> Iterator[Faul
         yield from _binding_faults(read, there)
         for number, option in enumerate(read.value.options):
             path = ("options", number)
-            yield from _option_faults(read, option, path, there)
+            yield from _option_faults(draft, read, option, path, there)
             yield from _undo_faults(draft, read, option, path)
             for field, actions in (("do", option.do), ("undo", option.undo)):
                 for index, action in enumerate(actions):
@@ -86,12 +87,39 @@ def _binding_faults(read: Read[OptionsFile], there: set[str]) -> Iterator[Fault]
                 yield read.fault(path, what, nearest(root, there))
 
 
-def _option_faults(read: Read[OptionsFile], option: OptionTemplate, path: Path, there: set[str]) -> Iterator[Fault]:
+def _expects_faults(draft: Draft, read: Read[OptionsFile], expects: Json, path: Path) -> Iterator[Fault]:
+    if expects is None or isinstance(expects, str):
+        if isinstance(expects, str) and "{{" not in expects:
+            yield read.fault(path, "`expects` is an object, or a binding to one.", "Bind it to `next` of `explain`.")
+        return
+    if not isinstance(expects, dict):
+        yield read.fault(path, "`expects` is an object, or a binding to one.", "Bind it to `next` of `explain`.")
+        return
+    for name in EXPECTS:
+        if name not in expects:
+            yield read.fault(path, f"`expects` lacks `{name}`.", f"It takes {', '.join((*EXPECTS, *MAY))}.")
+    for name in expects:
+        if name not in (*EXPECTS, *MAY):
+            yield read.fault((*path, name), f"`expects` has no field `{name}`.", nearest(name, (*EXPECTS, *MAY)))
+    metric, grain = expects.get("metric"), expects.get("grain")
+    if isinstance(metric, str) and "{{" not in metric:
+        found = draft.metrics.get(metric)
+        if found is None:
+            yield read.fault((*path, "metric"), f"There is no metric `{metric}`.", nearest(metric, draft.metrics))
+        elif isinstance(grain, str) and "{{" not in grain and grain not in found.value.grains:
+            offered = ", ".join(found.value.grains)
+            yield read.fault((*path, "grain"), f"`{metric}` is not read by {grain}.", f"It has: {offered}.")
+
+
+def _option_faults(
+    draft: Draft, read: Read[OptionsFile], option: OptionTemplate, path: Path, there: set[str]
+) -> Iterator[Fault]:
     if option.id == DENY:
         yield read.fault((*path, "id"), DENIES, "Call the option something else.")
     confidence = option.confidence
     if confidence is not None and confidence not in ("high", "medium", "low") and "{{" not in confidence:
         yield read.fault((*path, "confidence"), f"`confidence` is high, medium, low or a binding, not {confidence!r}.")
+    yield from _expects_faults(draft, read, option.expects, (*path, "expects"))
     if option.when is None:
         return
     try:

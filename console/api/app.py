@@ -10,6 +10,7 @@ from fastapi import APIRouter, FastAPI
 from console.api import (
     alerts,
     bridges,
+    calibration,
     cluster,
     costs,
     events,
@@ -88,6 +89,7 @@ def create_api(
         rules,
         costs,
         metric_values,
+        calibration,
     )
     for each in parts:
         versioned.include_router(each.routes)

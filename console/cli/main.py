@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "costs": ("Work", "console.cli.commands.costs", "Show what work cost, and what it may cost."),
     "events": ("Work", "console.cli.commands.events", "Show what the ledger holds, and follow it."),
     "approvals": ("Decisions", "console.cli.commands.approvals", "List, show and decide cards."),
+    "calibration": ("Decisions", "console.cli.commands.calibration", "Hold promises against what happened."),
     "answer": ("Decisions", "console.cli.commands.answer", "Answer a question that an execution waits for."),
     "up": ("System", "console.cli.commands.up", "Run the server: executions and the HTTP API."),
     "cluster": ("System", "console.cli.commands.cluster", "Show and steer nodes, slots and waiting orders."),

@@ -728,6 +728,44 @@ finding-not-explained = Not explained by the data: { $hits } of { $n } { $unit }
 finding-nothing-unusual = Nothing unusual: { $hits } of { $n } { $unit } { $hit } ({ $rate }, usually { $usual }).
 finding-inconclusive = Too little to say: { $hits } of { $n } { $unit } { $hit }.
 
+## Promises: what was expected against what happened
+
+calibration-none = No promise was judged yet.
+calibration-skill = skill
+calibration-label = label
+calibration-promised = promised
+calibration-came-true = came true
+calibration-interval = interval
+calibration-judged-count = judged
+calibration-shown = shown as
+calibration-brier = Brier score { $brier } (0 is perfect, 0.25 is what saying one half gives)
+calibration-judged = { $judged } judged, { $waiting } waiting
+calibration-changed = From now on { $label } is shown as { $shown }.
+calibration-proposed = A new skill is proposed: { $command }
+calibration-no-gaps = No gap was found.
+calibration-cases = { $cases } cases
+calibration-promise = { $metric } of { $period } was to change by { $low } to { $high }: { $what }
+calibration-why-no-value = there is no value
+calibration-why-definition-changed = the metric has another definition now
+calibration-why-metric-gone = the metric is gone
+option-expects = Expects
+option-expects-line = { $metric } of { $period } changes by { $change } ({ $low } to { $high }) from { $baseline }
+option-corrected = {" "}(corrected from { $was }: { $kept } of { $n } such promises came true, { $promised } % should)
+
+## Gaps: a skill that seems to be missing
+
+gap-question = { $cases } executions ended alike: “{ $about }”. Is a new skill to be written?
+gap-impact-failure = Orders of { $skill } failed with the same error in { $cases } executions. The draft and the cases stand on this card; nothing changes by itself.
+gap-impact-hand-over = For goals of this kind a person had to say which skill reaches them, in { $cases } executions. The draft and the cases stand on this card; nothing changes by itself.
+gap-draft-title = Write it, from the draft
+gap-draft-benefit = { $cases } cases like these could be done.
+gap-draft-risk = A skill for something that will not come again.
+gap-draft-cost = Somebody's time; it goes through the gate like every change.
+gap-nothing-title = Leave it as it is
+gap-nothing-benefit = Nothing is spent.
+gap-nothing-risk = The next case ends like these { $cases }.
+gap-nothing-cost = None.
+
 ## Explanations: why a metric is what it is
 
 explain-slice = { $metric } of { $period } is { $value }, usually { $usual }. It comes from { $dimension } { $causes }; without it the rest is as usual.

@@ -590,6 +590,44 @@ finding-not-explained = 数据无法解释：{ $n } 个{ $unit }中 { $hits } �
 finding-nothing-unusual = 没有异常：{ $n } 个{ $unit }中 { $hits } 个{ $hit }（{ $rate }，平常 { $usual }）。
 finding-inconclusive = 数据太少，无法判断：{ $n } 个{ $unit }中 { $hits } 个{ $hit }。
 
+## Promises: what was expected against what happened
+
+calibration-none = 尚未评判任何承诺。
+calibration-skill = 技能
+calibration-label = 标签
+calibration-promised = 承诺
+calibration-came-true = 实现
+calibration-interval = 区间
+calibration-judged-count = 已评判
+calibration-shown = 显示为
+calibration-brier = Brier 分数 { $brier }（0 为完美，0.25 等于总说一半）
+calibration-judged = 评判了 { $judged } 个，{ $waiting } 个还在等
+calibration-changed = 从现在起 { $label } 显示为 { $shown }。
+calibration-proposed = 提议一个新技能：{ $command }
+calibration-no-gaps = 没有发现缺口。
+calibration-cases = { $cases } 个案例
+calibration-promise = { $period } 的 { $metric } 应变化 { $low } 至 { $high }：{ $what }
+calibration-why-no-value = 没有数值
+calibration-why-definition-changed = 指标的定义已改变
+calibration-why-metric-gone = 指标已不存在
+option-expects = 预期
+option-expects-line = { $period } 的 { $metric } 从 { $baseline } 变化 { $change }（{ $low } 至 { $high }）
+option-corrected = （由{ $was }修正：这类承诺 { $n } 个中实现了 { $kept } 个，应为 { $promised } %）
+
+## Gaps: a skill that seems to be missing
+
+gap-question = { $cases } 次执行以同样的方式结束：“{ $about }”。要编写一个新技能吗？
+gap-impact-failure = { $skill } 的任务在 { $cases } 次执行中因同样的错误失败。草稿和案例都在这张卡上；不会自行改变任何东西。
+gap-impact-hand-over = 这类目标在 { $cases } 次执行中都要由人指定技能。草稿和案例都在这张卡上；不会自行改变任何东西。
+gap-draft-title = 按草稿编写
+gap-draft-benefit = 这样的 { $cases } 个案例就能完成。
+gap-draft-risk = 为不会再发生的事编写技能。
+gap-draft-cost = 需要有人花时间；与任何改动一样要经过关卡。
+gap-nothing-title = 保持现状
+gap-nothing-benefit = 不花费任何东西。
+gap-nothing-risk = 下一个案例会像这 { $cases } 个一样结束。
+gap-nothing-cost = 无。
+
 ## Explanations: why a metric is what it is
 
 explain-slice = { $period }的{ $metric }为 { $value }，平常 { $usual }。来自{ $dimension } { $causes }；除去它其余正常。

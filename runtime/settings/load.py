@@ -19,6 +19,7 @@ from runtime.plain_words import in_plain_words
 from runtime.settings.access import AccessSettings
 from runtime.settings.alerts import AlertSettings, AttentionSettings
 from runtime.settings.context import ContextSettings
+from runtime.settings.evaluation import EvaluationSettings
 from runtime.settings.groups import (
     ApprovalSettings,
     BlackboardSettings,
@@ -84,6 +85,7 @@ class Settings(BaseSettings):
     sql: SqlSettings = SqlSettings()
     approval: ApprovalSettings = ApprovalSettings()
     sensor: SensorSettings = SensorSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
     alerts: AlertSettings = AlertSettings()
     attention: AttentionSettings = AttentionSettings()
     heartbeat: HeartbeatSettings = HeartbeatSettings()

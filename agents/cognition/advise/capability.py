@@ -8,6 +8,7 @@ from agents.cognition.advise.card import applicable, build_card, shown_of
 from agents.cognition.advise.left_out import LeftOut, Reason, not_offered, part
 from agents.cognition.advise.options import OptionsFile, parse_options
 from agents.cognition.advise.telling import told_append
+from agents.cognition.evaluate.labels import LedgerLabels
 from contracts import (
     Action,
     ApprovalMode,
@@ -27,6 +28,7 @@ from governance.approvals.about import join_append
 from governance.approvals.effect_cards import SayIn
 from governance.approvals.modes import Held, Standing, Why, mode_of_option
 from governance.policies import PolicyBook
+from memory.metrics import MetricRegistry
 from runtime.canonical import clean
 from runtime.capabilities.port import CallContext, CallResult, CapabilitySpec, Waiting
 from runtime.errors import InvalidArguments, PermissionRefused
@@ -75,11 +77,15 @@ class AdviseCapability:
         policies: Callable[[], PolicyBook] = lambda: PolicyBook(()),
         *,
         say_in: SayIn,
+        metrics: MetricRegistry | None = None,
+        labels: LedgerLabels | None = None,
     ) -> None:
         self._specs = specs
         self._rules = rules
         self._gateway = gateway
         self._policies = policies
+        self._metrics = metrics
+        self._labels = labels
         self._say_in = say_in
 
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult | Waiting:
@@ -109,7 +115,11 @@ class AdviseCapability:
         if len(offered) == 1:
             return _nothing(left_out)
         shown, rule = shown_of(options, offered), self._rule(options)
-        card = build_card(options, shown, rule, roots=roots, specs=specs, context=context, left_out=left_out)
+        labels = await self._labels.of(order.skill) if self._labels else {}
+        card = build_card(
+            options, shown, rule, roots=roots, specs=specs, context=context, left_out=left_out,
+            registry=self._metrics, labels=labels,
+        )  # fmt: skip
         first = next((option for option in card.options if option.actions), None)
         held = await self._held(first, rule, order, specs)
         card = card.model_copy(update={"mode": held.mode, "mode_why": held.why.value})

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agents.cognition.advise.bound import Binder
+from agents.cognition.advise.expectation import expectation_of
+from agents.cognition.advise.labels import Labels, facts_of_labels, shown_label
 from agents.cognition.advise.left_out import LeftOut, bound, facts_of
 from agents.cognition.advise.options import MOST_OPTIONS, OptionsFile, OptionTemplate
 from contracts import CardId, CardKind, Confidence, DecisionCard, Effect, Json, Option, ValueType
 from governance.approvals import ApprovalRule
+from memory.metrics import MetricRegistry
 from runtime.bindings import resolve
 from runtime.capabilities.port import CallContext, CapabilitySpec
 from runtime.errors import InvalidArguments
@@ -43,12 +46,15 @@ def build_card(
     specs: Mapping[str, CapabilitySpec],
     context: CallContext,
     left_out: Sequence[LeftOut] = (),
+    registry: MetricRegistry | None = None,
+    labels: Labels | None = None,
 ) -> DecisionCard:
     """Return the card with every text filled and every action exactly as it will be carried out."""
     order = context.order
     binder = Binder(roots, context.origins)
     most = _confidence_of_finding(roots)
-    shown = tuple(_option(option, binder, specs, most) for option in offered)
+    earned = [_option(option, binder, specs, most, registry) for option in offered]
+    shown = tuple(shown_label(option, labels or {}) for option in earned)
     return DecisionCard(
         card_id=CardId.new(),
         kind=CardKind.CHOICE,
@@ -61,7 +67,7 @@ def build_card(
         impact=binder.text(options.impact),
         options=shown,
         evidence=binder.evidence(),
-        facts={**binder.facts, **facts_of(left_out)},
+        facts={**binder.facts, **facts_of_labels(earned, labels or {}), **facts_of(left_out)},
         policy=rule.name,
         about=str(binder.text(options.about))[:200] if options.about is not None else "",
         who=rule.who,
@@ -77,7 +83,11 @@ def build_card(
 
 
 def _option(
-    template: OptionTemplate, binder: Binder, specs: Mapping[str, CapabilitySpec], most: Confidence | None
+    template: OptionTemplate,
+    binder: Binder,
+    specs: Mapping[str, CapabilitySpec],
+    most: Confidence | None,
+    registry: MetricRegistry | None,
 ) -> Option:
     actions = tuple(bound(action, binder.roots, specs) for action in template.do)
     final = any(action.effect is Effect.IRREVERSIBLE for action in actions)
@@ -89,6 +99,7 @@ def _option(
         cost=binder.text(template.cost),
         reversible=template.reversible and not final,
         confidence=_confidence(template, binder.roots, most),
+        expects=expectation_of(template, binder.roots, registry),
         actions=actions,
         undo=tuple(bound(action, binder.roots, specs) for action in template.undo),
     )

@@ -54,6 +54,8 @@ class OptionTemplate(_Closed):
     """Whether it can be taken back; never true where an action is irreversible."""
     confidence: str | None = None
     """`high`, `medium`, `low`, or a binding; absent means that of the finding."""
+    expects: Json = None
+    """What it promises of a metric: a binding to `next` of an explanation, or an object; absent promises nothing."""
     do: tuple[ActionTemplate, ...] = ()
     """What is carried out; empty for doing nothing."""
     undo: tuple[ActionTemplate, ...] = ()

@@ -110,6 +110,7 @@ def _next(found: Explanation, read: Read, thresholds: Thresholds) -> Json:
         return None
     return clean(
         {
+            "metric": read.asked.metric, "grain": read.asked.grain.value, "where": dict(read.asked.where),
             "period": read.next_period, "baseline": now.value, "change": usual.value - now.value,
             "low": usual.low - now.value, "high": usual.high - now.value, "level": thresholds.level,
         }

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from console.cli.form import to_data
 from console.cli.output import Output
+from console.cli.render.expected import expectation_line
 from console.cli.render.facts import Pair, facts, label_width
 from console.cli.render.marks import HUMAN, icon, word
 from console.cli.render.values import action_line, brief, fact, words
@@ -141,7 +142,9 @@ def option_pairs(option: Option, card: DecisionCard, output: Output) -> list[Pai
     ]
     if card.kind is CardKind.CHOICE:  # what the gate asks rests on no statistics
         sure = option.confidence.value if option.confidence is not None else "none"
-        pairs.append((say("option-confidence"), say(f"confidence-{sure}")))
+        pairs.append((say("option-confidence"), say(f"confidence-{sure}") + _corrected(option, card, output)))
+        if option.expects is not None:
+            pairs.append((say("option-expects"), expectation_line(option.expects, say)))
     pairs += [(say("option-does"), action_line(action, card_id, output)) for action in option.actions]
     pairs += [(say("option-undo-does"), action_line(action, card_id, output)) for action in option.undo]
     return pairs
@@ -168,6 +171,7 @@ def card_data(standing: CardStanding, output: Output) -> dict[str, Any]:
                 "cost": in_language(option.cost, language),
                 "reversible": option.reversible,
                 "confidence": option.confidence and option.confidence.value,
+                "expects": option.expects.to_json() if option.expects else None,
                 "actions": to_data(option.actions),
                 "undo": to_data(option.undo),
                 "command": decide_command(standing, option.id) if open_ else None,
@@ -216,6 +220,17 @@ def _impact(card: DecisionCard, output: Output) -> Iterator[Pair]:
         yield "" if number else output.say("card-impact"), line
 
 
+def _corrected(option: Option, card: DecisionCard, output: Output) -> str:
+    """Return what stands behind a label that is shown in the place of a stronger one, with the reason."""
+    shown = option.confidence.value if option.confidence is not None else None
+    for fact_ in card.facts.values():
+        if isinstance(fact_, dict) and fact_.get("shown") == shown is not None and fact_.get("label") != shown:
+            was, promised = f"confidence-{fact_['label']}", f"{100 * float(str(fact_['promised'])):.0f}"
+            reason = {name: fact_.get(name) for name in ("kept", "n")}
+            return output.say("option-corrected", was=output.say(was), promised=promised, **reason)
+    return ""
+
+
 def _undo(option: Option, output: Output) -> str:
     if not option.actions:
         return output.say("option-nothing-to-undo")
@@ -223,7 +238,7 @@ def _undo(option: Option, output: Output) -> str:
 
 
 def _option_width(output: Output) -> int:
-    keys = ("benefit", "risk", "cost", "undo", "confidence", "does", "undo-does")
+    keys = ("benefit", "risk", "cost", "undo", "confidence", "expects", "does", "undo-does")
     return label_width([output.say(f"option-{key}") for key in keys])
 
 
