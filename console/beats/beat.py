@@ -13,6 +13,7 @@ from agents.cognition.attend import Sampling
 from agents.cognition.heartbeat.work import WorkBook
 from agents.cognition.sense import Raise
 from agents.cognition.sense.listening import Listening
+from agents.cognition.sense.noticed import going_on
 from agents.cognition.sense.timekeeping import Settled, Timekeeper
 from agents.organisation import Organisation, route
 from console.asking import known_at
@@ -108,7 +109,9 @@ class Beat:
         organisations = await self._resources.organisations()
         async with organisations.using(watch.sha256, self._folder) as wired:
             for sensor in due:
-                await watch.judging.look(sensor, wired.sensors, at, on)
+                run = await watch.judging.look(sensor, wired.sensors, at, on)
+                if further := going_on(run):  # new signals come in by a round, for they may raise goals
+                    await wired.alerts.note(further, at)
         await watch.judging.save()
 
     async def _round(self, watch: _Watch, at: datetime, on: datetime, lease: Lease) -> None:

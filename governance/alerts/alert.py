@@ -148,6 +148,8 @@ class AlertView:
     signals: int = 1
     """Signals that were merged into it, those that only repeat one not counted."""
     duplicates: int = 0
+    says: datetime | None = None
+    """The latest moment that a signal of it speaks about."""
     value: float | None = None
     """The latest."""
     about: str = ""

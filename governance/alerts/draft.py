@@ -45,6 +45,7 @@ class Draft:
         self._signals = self._duplicates = 0
         self._worst: Severity | None = None
         self._last: Noted | None = None
+        self._says: datetime | None = None
 
     @property
     def view(self) -> AlertView:
@@ -62,6 +63,11 @@ class Draft:
         """Return when a signal with this key was counted last, if that is remembered."""
         return self._keys.get(key) or (self._view.recent.get(key) if self._view is not None else None)
 
+    def speaks_after(self, moment: datetime) -> bool:
+        """Whether a signal of it is about a later moment: what was over before that does not end it."""
+        known = self._view.says if self._view is not None else None
+        return any(says is not None and says > moment for says in (self._says, known))
+
     def repeat(self) -> None:
         """Count a signal that only repeats one."""
         self._duplicates += 1
@@ -71,6 +77,7 @@ class Draft:
         self._signals += 1
         self._keys[key] = Counted(noted.at, at)
         self._last = noted
+        self._says = noted.at if self._says is None else max(self._says, noted.at)
         if self._worst is None or RANK[noted.severity] > RANK[self._worst]:
             self._worst = noted.severity
 
@@ -93,6 +100,8 @@ class Draft:
             facts["forget"] = clean(at - rules.deduplicate)
         if self._last is not None:
             facts |= {"value": clean(self._last.value), "about": clean(self._last.about)}
+        if self._says is not None:
+            facts["says"] = clean(self._says)
         if self._worst is not None and (self._view is None or RANK[self._worst] > RANK[self._view.severity]):
             labels = self.view.labels if self._view is not None else labels_of(self._last)
             route = rules.route_for({**labels, "severity": self._worst.value})
@@ -100,7 +109,8 @@ class Draft:
                 "severity": self._worst.value, "impact": impact_of(self._worst, route.impact).value,
                 "urgency": urgency_of(self._worst, route.urgency).value,
             }  # fmt: skip
-        self._keys, self._signals, self._duplicates, self._worst, self._last = {}, 0, 0, None, None
+        self._keys, self._signals, self._duplicates = {}, 0, 0
+        self._worst = self._last = self._says = None
         return facts
 
 

@@ -139,6 +139,9 @@ def _counted(view: AlertView, data: Facts, at: datetime) -> Changes:
     for name in ("signals", "duplicates"):
         if name in data:
             changes[name] = getattr(view, name) + data[name]
+    if "says" in data:
+        says = moment(data["says"])
+        changes["says"] = says if view.says is None else max(view.says, says)
     if data.get("value") is not None:
         changes["value"] = data["value"]
     keys = data.get("keys")

@@ -20,7 +20,7 @@ class Why(StrEnum):
     DUPLICATE = "duplicate"
     """The same was said inside the window."""
     NOTHING_TO_CLEAR = "nothing_to_clear"
-    """It says that something is over which nobody knew of."""
+    """It says that something is over which nobody knew of, or which began anew since."""
     SILENCED = "silenced"
     MAINTENANCE = "maintenance"
     INHIBITED = "inhibited"
@@ -70,12 +70,10 @@ class _Merger:
     def work(self, batch: Sequence[Noted]) -> Merging:
         for noted in batch:
             place = place_of(noted)
-            if noted.kind not in BLIND:
-                self._end(self._drafts.blind(noted.source))
-            if noted.kind != CLEARED:
+            if noted.kind == CLEARED:
+                self._clear(place, noted)
+            else:
                 self._take(place, noted)
-            elif not self._end(self._drafts.at(place)):
-                self._done.suppressed.append(Suppressed(noted, Why.NOTHING_TO_CLEAR))
         for draft in self._touched.values():
             draft.flush(self._at, self._rules)
         return self._each_once()
@@ -86,6 +84,14 @@ class _Merger:
         opened = set(done.opened)
         done.grown = [alert_id for alert_id in dict.fromkeys(done.grown) if alert_id not in opened]
         return done
+
+    def _clear(self, place: Place, noted: Noted) -> None:
+        """End what it is about; an end that comes late, after the same began anew, ends nothing."""
+        there = [draft for draft in self._drafts.at(place) if not draft.speaks_after(noted.at)]
+        if self._end(there):
+            self._end(self._drafts.blind(noted.source))
+        else:
+            self._done.suppressed.append(Suppressed(noted, Why.NOTHING_TO_CLEAR))
 
     def _take(self, place: Place, noted: Noted) -> None:
         key, draft = short(noted.key), self._drafts.about(place, noted.kind)
@@ -102,6 +108,8 @@ class _Merger:
             self._grow(draft)
         self._touch(draft)
         self._done.new.append((noted, draft.alert_id))
+        if noted.kind not in BLIND:
+            self._end(self._drafts.blind(noted.source))
 
     def _grow(self, draft: Draft) -> None:
         if draft.view.state is AlertState.RESOLVED:

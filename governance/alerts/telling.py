@@ -18,6 +18,9 @@ from governance.alerts.alert import AlertState, AlertView
 from governance.alerts.draft import Drafts
 from governance.alerts.hushing import matched_labels
 from governance.alerts.rules import AlertRules, Route
+from runtime.canonical import sha256
+
+_KEPT_OF_HASH = 32
 
 
 class Occasion(StrEnum):
@@ -47,9 +50,10 @@ class Telling:
 
     @property
     def key(self) -> str:
-        """What tells it apart: it is delivered once."""
-        ids = ",".join(sorted(view.alert_id.ulid for view in self.alerts))
-        return f"alerts:{self.occasion}:{self.level}:{self.at.isoformat()}:{ids}"
+        """What tells it apart: it is delivered once, however many alerts it is about."""
+        ids = sorted(view.alert_id for view in self.alerts)
+        told = sha256([self.occasion.value, self.level, self.at.isoformat(), *ids])
+        return f"alerts/{told[:_KEPT_OF_HASH]}"
 
 
 def tell(drafts: Drafts, at: datetime, rules: AlertRules) -> list[Telling]:

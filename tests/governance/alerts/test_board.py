@@ -30,7 +30,7 @@ async def test_a_new_process_reads_what_goes_on_and_nothing_of_what_is_closed(sq
     for day in range(30):
         at = START + timedelta(days=day)
         await alerts.note([raw(number=day, at=at)], at)
-        await alerts.note([raw(kind="cleared")], at + MINUTE)
+        await alerts.note([raw(kind="cleared", at=at + MINUTE)], at + MINUTE)
         await alerts.tick(at + 7 * HOUR)
     at = START + timedelta(days=30)
     await alerts.note([raw(number=99, at=at)], at)

@@ -58,9 +58,27 @@ async def test_what_clears_ends_the_alert_of_the_same_slice(alerts: Alerts) -> N
 
 
 async def test_clearing_what_nobody_knew_of_is_listed(alerts: Alerts) -> None:
-    taken = await alerts.note([raw(kind="cleared")], START)
+    taken = await alerts.note([raw(kind="cleared", at=START + HOUR)], START)
 
     assert [each.why for each in taken.suppressed] == [Why.NOTHING_TO_CLEAR]
+
+
+async def test_an_end_that_comes_late_ends_nothing_that_began_anew(alerts: Alerts) -> None:
+    later = START + HOUR
+    await alerts.note([raw(number=1), raw(kind="cleared", at=START + MINUTE), raw(number=2, at=later)], later)
+
+    again = await alerts.note([raw(number=1), raw(kind="cleared", at=START + MINUTE), raw(number=2, at=later)], later)
+
+    assert again.why == {"duplicate": 2, "nothing_to_clear": 1}
+    assert [view.state for view in await alerts.open(later)] == [AlertState.OPEN]
+
+
+async def test_a_repetition_does_not_show_that_a_source_sees(alerts: Alerts) -> None:
+    await alerts.note([raw(number=1), raw(kind="sensor_failed", at=START + MINUTE)], START + MINUTE)
+
+    await alerts.note([raw(number=1)], START + 2 * MINUTE)
+
+    assert {view.kind for view in await alerts.open(START + HOUR)} == {"threshold", "sensor_failed"}
 
 
 async def test_a_source_that_sees_again_is_not_blind_any_more(alerts: Alerts) -> None:
@@ -73,7 +91,7 @@ async def test_a_source_that_sees_again_is_not_blind_any_more(alerts: Alerts) ->
 
 async def test_an_alert_that_comes_back_soon_is_the_same_one(alerts: Alerts) -> None:
     first = await alerts.note([raw(number=1)], START)
-    await alerts.note([raw(kind="cleared")], START + MINUTE)
+    await alerts.note([raw(kind="cleared", at=START + HOUR)], START + MINUTE)
 
     back = await alerts.note([raw(number=2, at=START + 2 * MINUTE)], START + 2 * MINUTE)
 
@@ -84,7 +102,7 @@ async def test_an_alert_that_comes_back_soon_is_the_same_one(alerts: Alerts) -> 
 
 async def test_an_alert_that_comes_back_late_is_another_one(alerts: Alerts) -> None:
     first = await alerts.note([raw(number=1)], START)
-    await alerts.note([raw(kind="cleared")], START + MINUTE)
+    await alerts.note([raw(kind="cleared", at=START + HOUR)], START + MINUTE)
     await alerts.tick(START + 7 * HOUR)
 
     back = await alerts.note([raw(number=2)], START + 7 * HOUR)
