@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from console.alerting import Alerting
+from console.approving import Approving
 from console.archiving import Archiving
 from console.bridging import Bridging
 from console.calibrating import Calibrating
@@ -46,6 +47,7 @@ async def open_application(settings: Settings, clock: Clock | None = None) -> As
 
 class SiliconApplication(
     SiliconExecutions,
+    Approving,
     Serving,
     Archiving,
     Evidence,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from console.ports_alerts import AlertsPort
+from console.ports_approvals import Approvals
 from console.ports_archives import Archives
 from console.ports_bridges import Bridges
 from console.ports_calibration import Calibrations
@@ -30,6 +31,7 @@ from runtime.settings.load import Settings
 
 class Application(
     Executions,
+    Approvals,
     Remote,
     SigningIn,
     Archives,

@@ -9,6 +9,7 @@ from fastapi import APIRouter, FastAPI
 
 from console.api import (
     alerts,
+    approvals,
     bridges,
     calibration,
     cluster,
@@ -81,6 +82,7 @@ def create_api(
         executions,
         evidence,
         questions,
+        approvals,
         notifications,
         alerts,
         events,

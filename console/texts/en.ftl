@@ -170,6 +170,10 @@ card-was-denied = denied by { $by }: none of the options
 card-was-expired = expired: nobody decided in time, nothing was carried out
 card-was-expired-in-doubt = expired: nobody decided in time
 card-was-withdrawn = withdrawn before it was decided
+card-edited = edited { $option }
+card-edit-before = Before
+card-edit-after = Now
+card-on-behalf = on behalf of { $name }
 card-was-superseded = superseded: a newer card asks about the same
 card-was-passed = passed by the rule { $by }, without a person: { $option }
 
@@ -185,6 +189,12 @@ option-does = Does
 option-undo-does = Taken back by
 
 approvals-none = Nothing waits for a decision.
+approvals-more = There are more; --limit shows more than { $limit }.
+decide-all-goes-on = A server goes on with what waited; without one, silicon resume does.
+review-none = Nothing waits for a review.
+review-set-back = What it does waits for a person from now on, whatever its rule says.
+delegations-none = Nobody decides the cards of somebody else.
+cards-rebuilt = The table of cards was made again from events: { $count } cards.
 messages-none = Nobody was told anything.
 approvals-more-needed = The decision is written: { $given } of { $needed }. The card stays open until the others have said yes.
 decide-yes = Approve { $option }: { $title }

@@ -153,6 +153,10 @@ card-was-denied = { $by } 已拒绝：不选任何方案
 card-was-expired = 已过期：无人按时决定，没有执行任何操作
 card-was-expired-in-doubt = 已过期：无人按时决定
 card-was-withdrawn = 在决定之前已撤回
+card-edited = 修改了 { $option }
+card-edit-before = 原先
+card-edit-after = 现在
+card-on-behalf = 代 { $name }
 card-was-superseded = 已被询问同一事项的新卡片取代
 card-was-passed = 按规则 { $by } 自动通过：{ $option }
 
@@ -168,6 +172,12 @@ option-does = 将执行
 option-undo-does = 撤销方式
 
 approvals-none = 没有等你决定的事项。
+approvals-more = 还有更多；用 --limit 显示超过 { $limit } 张。
+decide-all-goes-on = 等待的执行由服务器继续；没有服务器时用 silicon resume。
+review-none = 没有待复核的事项。
+review-set-back = 无论规则如何，此类操作今后都要等人审批。
+delegations-none = 目前没有人代他人审批。
+cards-rebuilt = 已根据事件重建卡片表：{ $count } 张。
 messages-none = 没有任何消息。
 approvals-more-needed = 决定已记录：{ $needed } 人中已有 { $given } 人。其他人同意之前，决策卡保持打开。
 decide-yes = 批准 { $option }：{ $title }

@@ -8,6 +8,16 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from console.cli.commands.approvals_more import (
+    decide_all,
+    delegate,
+    delegations,
+    edit,
+    rebuild,
+    review,
+    undelegate,
+    undo,
+)  # fmt: skip
 from console.cli.exits import Exit, exit_of
 from console.cli.json_file import object_in
 from console.cli.options import As, AsJson, Language, command
@@ -39,7 +49,10 @@ Card = Annotated[str, typer.Argument(metavar="CARD", help="The card; the first o
 
 @app.command("list")
 def list_(
-    all_: Annotated[bool, typer.Option("--all", help="Those that are closed too.", show_default=False)] = False,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Those that are closed too, newest first.", show_default=False)
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
@@ -47,7 +60,8 @@ def list_(
 
     async def work(session: Session, executions: Executions) -> int:
         output = session.output
-        cards = await executions.cards(all_=all_)
+        found = await executions.cards(all_=all_, limit=limit + 1)
+        cards = found[:limit]
         questions = await executions.questions()
         asked = [
             {"id": str(q.question_id), "text": in_language(q.text, output.language), "command": answer_command(q)}
@@ -61,6 +75,8 @@ def list_(
             output.show(*([Text()] if number else []), *shown(standing, output))
         for question in questions:
             output.show(*open_question(question, output))
+        if len(found) > limit:
+            output.note(session.say("approvals-more", limit=limit))
         return Exit.DONE
 
     conduct_executions(work, as_json=as_json, language=language)
@@ -174,3 +190,10 @@ def _announce(session: Session, standing: CardStanding, chosen: Option | None, *
         output.note(Text(f"  {say('decide-does', action=action_line(action, card_id, output))}"))
     if chosen.actions:
         output.note(Text(f"  {say('decide-reversible' if chosen.reversible else 'decide-irreversible')}"))
+
+
+for name, more in (
+    ("edit", edit), ("decide-all", decide_all), ("undo", undo), ("review", review), ("delegate", delegate),
+    ("delegations", delegations), ("undelegate", undelegate), ("rebuild", rebuild),
+):  # fmt: skip
+    app.command(name)(more)

@@ -45,9 +45,16 @@ def open_question(question: Question, output: Output) -> Iterator[RenderableType
         yield Text(f"  {answer_command(question, choice)}")
 
 
+def _state_of(standing: CardStanding) -> str:
+    """Return the word for how a card stands: what became of an approved one, where that is known."""
+    if standing.outcome is Outcome.APPROVED and standing.stands:
+        return standing.stands
+    return standing.state.value if standing.outcome is None else standing.outcome.value
+
+
 def card_line(standing: CardStanding, output: Output) -> Text:
     """Return a card in one line: state, question, deadline."""
-    state = standing.state.value if standing.outcome is None else standing.outcome.value
+    state = _state_of(standing)
     line = Text.assemble(icon(state), " ", words(standing.card.question, standing.card.card_id, output))
     if standing.deadline is not None:
         line.append(f"  {output.say('card-until', deadline=moment(standing.deadline))}", style=HUMAN)
@@ -87,6 +94,8 @@ def _became(standing: CardStanding, outcome: Outcome, output: Output) -> str:
     say = output.say
     by = ", ".join(decision.by for decision in standing.decisions if decision.approve == (outcome is Outcome.APPROVED))
     match outcome:
+        case Outcome.APPROVED if standing.passed:
+            return say("card-was-passed", by=standing.card.policy, option=standing.option or "")
         case Outcome.APPROVED:
             return say("card-was-approved", by=by, option=standing.option or "")
         case Outcome.DENIED:
@@ -95,6 +104,8 @@ def _became(standing: CardStanding, outcome: Outcome, output: Output) -> str:
             return say("card-was-expired-in-doubt")
         case Outcome.EXPIRED:
             return say("card-was-expired")
+        case Outcome.SUPERSEDED:
+            return say("card-was-superseded")
     return say("card-was-withdrawn")
 
 
@@ -110,10 +121,17 @@ def whole_card(standing: CardStanding, output: Output) -> Iterator[RenderableTyp
             ("✓ " if chosen else "  ", "green"), (option.id, "bold"), "  ", words(option.title, card.card_id, output)
         )
         yield facts(option_pairs(option, card, output), indent=4, width=_option_width(output))
+    for edit in standing.edits:
+        yield Text()
+        yield Text(f"  {edit.by} · {moment(edit.at)} · {say('card-edited', option=edit.option)}")
+        pairs = [(say("card-edit-before"), action_line(each, card.card_id, output)) for each in edit.before]
+        pairs += [(say("card-edit-after"), action_line(each, card.card_id, output)) for each in edit.after]
+        yield facts(pairs, indent=4)
     for decision in standing.decisions:
         yield Text()
         what = say("card-decided-for", option=decision.option) if decision.option else say("card-decided-no")
-        yield Text(f"  {decision.by} · {moment(decision.at)} · {what}")
+        for_ = f" ({say('card-on-behalf', name=decision.on_behalf_of)})" if decision.on_behalf_of else ""
+        yield Text(f"  {decision.by}{for_} · {moment(decision.at)} · {what}")
         if decision.output is not None:
             yield Text(
                 f"  {say('card-told-output', output=brief(in_json(decision.output), card.card_id, output))}",
@@ -158,6 +176,15 @@ def card_data(standing: CardStanding, output: Output) -> dict[str, Any]:
         "kind": card.kind.value,
         "state": standing.state.value,
         "outcome": standing.outcome.value if standing.outcome else None,
+        "stands": standing.stands,
+        "mode": card.mode.value,
+        "mode_why": card.mode_why,
+        "passed": standing.passed,
+        "reason": standing.reason,
+        "superseded_by": standing.superseded_by,
+        "reviewed": standing.reviewed,
+        "card_sha256": standing.card_sha256,
+        "edits": to_data(standing.edits),
         "option": standing.option,
         "policy": card.policy,
         "question": in_language(card.question, language),
@@ -192,7 +219,7 @@ def card_data(standing: CardStanding, output: Output) -> dict[str, Any]:
 
 def _pairs(standing: CardStanding, output: Output) -> list[Pair]:
     say, card = output.say, standing.card
-    state = standing.state.value if standing.outcome is None else standing.outcome.value
+    state = _state_of(standing)
     pairs: list[Pair] = [
         (say("card-state"), word(state, say)),
         *_impact(card, output),
