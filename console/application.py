@@ -10,6 +10,7 @@ from pathlib import Path
 from console.alerting import Alerting
 from console.approving import Approving
 from console.archiving import Archiving
+from console.beating import Beating
 from console.bridging import Bridging
 from console.calibrating import Calibrating
 from console.clustering import Clustering
@@ -60,6 +61,7 @@ class SiliconApplication(
     Alerting,
     Measuring,
     Calibrating,
+    Beating,
 ):
     """The port `Application`. Deadlines that passed are judged before anything is read or run."""
 

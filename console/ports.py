@@ -11,6 +11,7 @@ from typing import Protocol
 from console.ports_alerts import AlertsPort
 from console.ports_approvals import Approvals
 from console.ports_archives import Archives
+from console.ports_beats import BeatsPort
 from console.ports_bridges import Bridges
 from console.ports_calibration import Calibrations
 from console.ports_cluster import Cluster
@@ -45,6 +46,7 @@ class Application(
     AlertsPort,
     MetricsPort,
     Calibrations,
+    BeatsPort,
     Protocol,
 ):
     """The product as its faces use it.

@@ -10,6 +10,7 @@ from fastapi import APIRouter, FastAPI
 from console.api import (
     alerts,
     approvals,
+    beats,
     bridges,
     calibration,
     cluster,
@@ -92,6 +93,7 @@ def create_api(
         costs,
         metric_values,
         calibration,
+        beats,
     )
     for each in parts:
         versioned.include_router(each.routes)

@@ -175,7 +175,7 @@ class Beat:
     def _tell(self, settled: Collection[Settled]) -> None:
         for each in settled:
             if each.problem is not None:
-                _log.warning("sensor %s at %s: %s", each.sensor, each.instant.isoformat(), each.problem.message)
+                _log.info("sensor %s at %s: %s", each.sensor, each.instant.isoformat(), each.problem.message)
 
 
 def moment_of(organisation: Organisation, now: datetime) -> datetime:

@@ -14,6 +14,11 @@ from runtime.ledger.port import Lease, Leases
 from runtime.settings.groups import ExecutorSettings
 
 
+def lease_of(organisation: Name) -> str:
+    """Return the name of the lease under which an organisation is watched."""
+    return f"beat/{organisation}"
+
+
 class Turn:
     """The lease under which a process watches one organisation. All it appends is proven by it."""
 
@@ -21,7 +26,7 @@ class Turn:
         self, leases: Leases, organisation: Name, holder: str, clock: Clock, settings: ExecutorSettings
     ) -> None:  # fmt: skip
         self._leases = leases
-        self._name = f"beat/{organisation}"
+        self._name = lease_of(organisation)
         self._holder = holder
         self._clock = clock
         self._settings = settings

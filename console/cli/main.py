@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "check": ("Organisations", "console.cli.commands.check", "Find the faults of an organisation folder."),
     "metrics": ("Organisations", "console.cli.commands.metrics", "List metrics, show their values."),
     "sensors": ("Organisations", "console.cli.commands.sensors", "List sensors, let them look."),
+    "heartbeat": ("Organisations", "console.cli.commands.heartbeat", "Show what an organisation does by itself."),
     "rules": ("Organisations", "console.cli.commands.rules", "List rules, run their examples."),
     "alerts": ("Organisations", "console.cli.commands.alerts", "List alerts, take them on, silence them."),
     "attention": ("Organisations", "console.cli.commands.attention", "Show which alerts come first, and why."),

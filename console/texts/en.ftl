@@ -912,3 +912,20 @@ attention-sensor = sensor
 attention-looks-every = looks every
 attention-because = because
 attention-since = since
+
+## Heartbeat
+
+heartbeat-on = on, every { $every }
+heartbeat-off = off
+heartbeat-beat = heartbeat
+heartbeat-watched-by = watched by
+heartbeat-nobody = nobody; a server beats for the folders it is started with
+heartbeat-last = last round
+heartbeat-quiet = looks without news
+heartbeat-waiting = waiting for room
+heartbeat-work = In { $days } days: { $goal } for goals, { $meta } meta of { $most } allowed, { $refused } refused.
+heartbeat-day = day
+heartbeat-goal = goals
+heartbeat-meta = meta
+heartbeat-refused = refused
+heartbeat-rounds = rounds

@@ -762,3 +762,20 @@ attention-sensor = 传感器
 attention-looks-every = 查看间隔
 attention-because = 原因
 attention-since = 自
+
+## Heartbeat
+
+heartbeat-on = 开启，每 { $every }
+heartbeat-off = 关闭
+heartbeat-beat = 心跳
+heartbeat-watched-by = 值守者
+heartbeat-nobody = 无；服务器只为启动时给出的文件夹值守
+heartbeat-last = 上一轮
+heartbeat-quiet = 无事的查看
+heartbeat-waiting = 等待空位
+heartbeat-work = { $days } 天内：为目标 { $goal } 项，自身事务 { $meta } 项（上限 { $most }），拒绝 { $refused } 项。
+heartbeat-day = 日期
+heartbeat-goal = 目标
+heartbeat-meta = 自身事务
+heartbeat-refused = 拒绝
+heartbeat-rounds = 轮次

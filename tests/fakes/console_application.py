@@ -31,6 +31,7 @@ from console.views import (
     SensorsOutcome,
     Submitted,
 )
+from console.views_beats import HeartbeatStanding, WorkCounted
 from console.views_cluster import HostsRow, QueuedOrder
 from console.views_metrics import MetricChangeRow, MetricShown, MetricVersionRow
 from console.views_system import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
@@ -362,6 +363,13 @@ class FakeApplication:
             MetricReading("2013-02-08", "missing", None, 0, {"origin": "EWR"}),
             MetricReading("2013-02-09", "not_yet_arrived", None, None, {"origin": "EWR"}),
         ]
+
+    async def heartbeat(self, folder: Path) -> HeartbeatStanding:
+        return HeartbeatStanding(
+            "two-desks", on=True, every_s=60, watched_by="host/1", last_round=EXECUTION, last_round_at=NOW, waiting=2,
+            quiet=1_234, looked_at=NOW, days=7, work=WorkCounted(40, 9, 12, 130, 9, 3), meta_most=10,
+            by_day={"2013-02-08": WorkCounted(40, 9, 12, 130, 9, 3)},
+        )  # fmt: skip
 
     async def sensors(self, folder: Path) -> Sequence[SensorRow]:
         return [SensorRow("rate", "cancel-rate", "hour", ("origin",), "value > 0.15", 3, Severity.HIGH, "explain")]

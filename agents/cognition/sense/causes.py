@@ -77,7 +77,7 @@ class Causes:
         if sum(each.startswith(SENSOR) for each in traced.chain) >= self._longest:
             return f"{self._longest} sensors led to it one after the other (`sensor.chain_length`)"
         await self._follow(event.execution_id, traced, until=event.position)
-        author = traced.employees.get(event.subject)
+        author = traced.employees.get(event.subject) or _employee_in(event.source)
         took_part = {name for name in traced.employees.values() if name != traced.head}
         if author is not None:
             took_part.add(author)
@@ -119,3 +119,9 @@ class Causes:
         traced.employees[event.subject] = str(order["employee"])
         if not order.get("chain"):
             traced.head = str(order["employee"])
+
+
+def _employee_in(source: str) -> Name | None:
+    """Return the employee that a source names: what it writes outside of its order's stream bears its name."""
+    _, found, name = source.rpartition("/employee/")
+    return name if found and "/" not in name else None
