@@ -72,3 +72,12 @@ def test_the_day_after_the_storm_was_no_usual_one_and_that_is_told(
         ("medium", 1, 0, "medium")
     ]
     assert table["brier"] == pytest.approx(0.49)
+
+
+def test_a_person_sees_on_the_card_what_each_option_promises(waiting: tuple[Desk, dict[str, Any]]) -> None:
+    desk, said = waiting
+    shown = desk.run("approvals", "show", said["cards"][0]["id"])
+    in_chinese = desk.run("approvals", "show", said["cards"][0]["id"], "--language", "zh")
+
+    assert "cancel-rate of 2013-02-09 changes by -30.8 % (-31.5 % to -24.5 %) from 31.7 %" in " ".join(shown.split())
+    assert "预期" in in_chinese

@@ -10,10 +10,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from contracts import ErrorCategory, Event, ExecutionId, Name, OrderId
+from governance.approvals.access_cards import DONE
 from runtime.canonical import sha256
 from runtime.settings.evaluation import EvaluationSettings
 
-TYPES = ("order.accepted", "order.finished", "question.asked")
+TYPES = ("order.accepted", "order.finished", "question.asked", "card.raised", "card.decided")
 """Events that gaps are found in."""
 
 _SKILL_TELLS = (ErrorCategory.BUSINESS, ErrorCategory.UNKNOWN, ErrorCategory.INVALID_ARGUMENTS)
@@ -31,6 +32,8 @@ class GapKind(StrEnum):
     """Orders of one skill failed with the same error."""
     HAND_OVER = "hand_over"
     """For goals of one kind a person had to say which skill reaches them."""
+    BY_HAND = "by_hand"
+    """A call that was refused to us was made by a person instead, and so were others of its capability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +71,15 @@ class Gap:
 def find_gaps(events: Sequence[Event], settings: EvaluationSettings, now: datetime) -> list[Gap]:
     """Return what failed or was handed over in enough executions lately, the one with most cases first."""
     since = now - timedelta(days=settings.gap_days)
-    orders: dict[str, Mapping[str, object]] = {}
+    orders: dict[str, Mapping[str, object]] = {}  # and cards of calls, under the names of their streams
     found: dict[tuple[GapKind, str], dict[ExecutionId, tuple[Mapping[str, object], GapCase]]] = defaultdict(dict)
     for event in events:
         if event.data is None:
             continue
         if event.type == "order.accepted":
             orders[event.subject] = _object(event.data.get("order"))
+        if event.type == "card.raised" and _object(event.data.get("card")).get("kind") == "access":
+            orders[event.subject] = _object(event.data.get("card"))
         read = _READ.get(event.type)
         case = read(event, orders) if read is not None and event.time >= since else None
         if case is not None:
@@ -119,9 +124,27 @@ def _hand_over(event: Event, orders: Mapping[str, Mapping[str, object]]) -> _Cas
     return GapKind.HAND_OVER, about, order, case
 
 
+def _by_hand(event: Event, orders: Mapping[str, Mapping[str, object]]) -> _Case | None:
+    """Return the case of a card about a refused call that somebody made by hand."""
+    card, decision = orders.get(event.subject), _object((event.data or {}).get("decision"))
+    if card is None or decision.get("option") != DONE or decision.get("approve") is not True:
+        return None
+    order = orders.get(str(card["order_id"]))
+    options = card.get("options")
+    acts = [_object(each).get("actions") for each in options] if isinstance(options, list) else []
+    uses = [str(_object(action).get("use")) for actions in acts if isinstance(actions, list) for action in actions]
+    if order is None or not uses:
+        return None
+    question = card.get("question")
+    what = str(question if isinstance(question, str) else _object(question).get("en", ""))
+    case = _case(event, order, str(card["order_id"]), str(card.get("step", "")), what)
+    return GapKind.BY_HAND, uses[0], order, case
+
+
 _READ: Mapping[str, Callable[[Event, Mapping[str, Mapping[str, object]]], _Case | None]] = {
     "order.finished": _failure,
     "question.asked": _hand_over,
+    "card.decided": _by_hand,
 }
 
 

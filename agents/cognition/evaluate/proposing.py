@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agents.cognition.evaluate.gaps import TYPES, Gap, GapCase, GapKind, find_gaps
 from contracts import CardId, CardKind, DecisionCard, Event, Json, Name, Option, StepId, Text
@@ -58,6 +58,8 @@ class Proposals:
         self._settings = settings
         self._clock = clock
         self._languages = languages
+        self._after = 0
+        self._seen: list[Event] = []
 
     async def propose(self) -> list[Proposed]:
         """Raise a card for each gap that has none yet; return the new ones. Without a default rule nobody is asked."""
@@ -76,12 +78,13 @@ class Proposals:
         return [_proposed(event) for event in await self._ledger.read_streams(self._prefix) if event.data]
 
     async def _events(self) -> list[Event]:
-        found: list[Event] = []
-        after = 0
-        while page := await self._ledger.read_all(after=after, limit=_PAGE, types=TYPES):
-            after = page[-1].position
-            found += [event for event in page if event.organisation == self._organisation]
-        return found
+        """Return what may tell of gaps; only what is new is read, and what is too old is let go."""
+        while page := await self._ledger.read_all(after=self._after, limit=_PAGE, types=TYPES):
+            self._after = page[-1].position
+            self._seen += [event for event in page if event.organisation == self._organisation]
+        since = self._clock.now() - timedelta(days=self._settings.gap_days)
+        self._seen = [event for event in self._seen if event.time >= since]
+        return self._seen
 
     async def _raise(self, gap: Gap, rule: ApprovalRule) -> Proposed | None:
         card = self._card(gap, rule)

@@ -98,7 +98,8 @@ def statement_of(output: Mapping[str, Json], read: Read, say: Say, language: str
         "why": say(f"explain-why-{str(_why(output)).replace('_', '-')}"),
     }
     verdict = next(each for each in Verdict if each.value == output["verdict"])
-    sentence = say(_TEXT_OF[verdict], **facts)
+    awaited = verdict is Verdict.NO_VALUE and not output["over"]
+    sentence = say("explain-not-arrived" if awaited else _TEXT_OF[verdict], **facts)
     beside = _beside(output, unit) if verdict in (Verdict.USUAL, Verdict.BROAD, Verdict.DRIVER) else ""
     return f"{sentence} {say('explain-beside', slices=beside)}" if beside else sentence
 

@@ -70,6 +70,13 @@ async def test_a_day_without_rows_is_told_as_a_gap(explain: ExplainCapability) -
     assert "That is a gap" in str(result.output["statement"])
 
 
+async def test_a_day_whose_data_may_still_come_is_no_gap(explain: ExplainCapability) -> None:
+    result = await explain.call({**ASKED, "period": "2013-02-08"}, context())
+
+    assert (result.output["verdict"], result.output["over"]) == ("no value", False)
+    assert "has not arrived yet" in str(result.output["statement"])
+
+
 async def test_other_data_has_another_version(explain: ExplainCapability, duck: Duck) -> None:
     first = await explain.call({**ASKED, "period": "2013-02-01"}, context())
     duck.fly("2013-01-31 13:00", carrier="UA", flown=1)

@@ -11,12 +11,13 @@ from agents.cognition.evaluate.gaps import GapKind
 from console.texts import LANGUAGES, say_in
 from contracts import CardKind, QuestionId
 from governance.approvals import ApprovalGateway
+from governance.approvals.access_cards import access_card
 from governance.approvals.effect_cards import offers_to_act
 from runtime.ledger.port import Append, NewEvent
 from runtime.ledger.store import SqlStore
 from runtime.settings.evaluation import EvaluationSettings
 from tests.fakes.clock import HandClock
-from tests.governance.cards import MORGAN, ORGANISATION, RULES, order
+from tests.governance.cards import MORGAN, NOW, ORGANISATION, RULES, effect, order
 
 pytestmark = pytest.mark.anyio
 
@@ -83,6 +84,21 @@ async def test_goals_that_differ_in_their_date_alone_are_of_a_kind(
 
     assert (gap.kind, gap.about) == (GapKind.HAND_OVER, "order catering for …")
     assert "Goals like “Order catering for 2013-02-08”" in gap.draft
+
+
+async def test_calls_that_people_make_in_our_place_are_a_gap(
+    proposals: Proposals, sqlite_store: SqlStore, gateway: ApprovalGateway
+) -> None:
+    for choice in ("done", "done", "leave", "done"):
+        told = order(skill="explain")
+        refused = access_card(effect(told), "403 Forbidden", RULES["money"], say_in, NOW)
+        accepted = NewEvent("order.accepted", {"order": told.to_json()})
+        begun = Append(str(told.order_id), (accepted,), 0, ORGANISATION, "/test", told.execution_id)
+        await sqlite_store.ledger.append(begun, gateway.card_append(refused))
+        await gateway.decide(refused.card_id, person=MORGAN, approve=True, option=choice)
+    [gap] = await proposals.propose()
+
+    assert (gap.kind, gap.about, len(gap.cases)) == (GapKind.BY_HAND, "desk.waive_fees", 3)
 
 
 @pytest.mark.parametrize(
