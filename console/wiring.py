@@ -24,7 +24,7 @@ from agents.employee.planning.conclude import StateResult
 from agents.employee.planning.propose import ChooseSkill, ProposePlan
 from agents.employee.ports import Offer
 from agents.employee.report.capability import ReportCapability
-from agents.organisation import Organisation, RulesNow, route
+from agents.organisation import BudgetsNow, Organisation, RulesNow, route
 from agents.skills import SkillTools
 from agents.skills.reading import ReadSkill
 from agents.workforce import InlineWorkforce
@@ -37,6 +37,7 @@ from console.texts import LANGUAGES, say_in
 from contracts import Answer, ExecutionId, Json, QuestionId
 from governance.alerts import Alerts
 from governance.approvals import ApprovalGate, ApprovalGateway
+from governance.costs.limits import StandingBudgets
 from governance.notifications import Notify
 from governance.policies import StandingPolicies, ToldPolicies
 from memory.metric_capability import MetricCapability
@@ -178,6 +179,11 @@ class Wired:
         return StandingPolicies(self.organisation.rules, RulesNow(self.organisation.folder))
 
     @cached_property
+    def budgets(self) -> StandingBudgets:
+        """What its departments and processes may spend in a period, as the folder says now."""
+        return StandingBudgets(self.organisation.budgets, BudgetsNow(self.organisation.folder))
+
+    @cached_property
     def registry(self) -> Registry:
         """Everything its employees can use."""
         return Registry(
@@ -283,6 +289,7 @@ class Wired:
             snapshot_events=self.settings.ledger.snapshot_events,
             context=self.settings.context,
             gauge=self._gauge,
+            shared=self.budgets,
             blocks=(*self._told, ToldBoard(self._board(run), self.settings.context)),
         )
 

@@ -1,5 +1,6 @@
 """The organisation folder: read, checked, pinned, and searched for the skill that fits a goal."""
 
+from agents.organisation.budgets_now import BudgetsNow
 from agents.organisation.bundle import bundle
 from agents.organisation.environment import variables_in
 from agents.organisation.fault import Fault, Report
@@ -10,6 +11,7 @@ from agents.organisation.loader import (
     load_bundle,
     look,
     people_in_bundle,
+    read_budgets,
     read_name,
     read_people,
     read_rules,
@@ -19,6 +21,7 @@ from agents.organisation.routing import Fit, Route, route
 from agents.organisation.rules_now import RulesNow
 
 __all__ = [
+    "BudgetsNow",
     "EmployeeNode",
     "Fault",
     "FileRefused",
@@ -34,6 +37,7 @@ __all__ = [
     "load_bundle",
     "look",
     "people_in_bundle",
+    "read_budgets",
     "read_name",
     "read_people",
     "read_rules",

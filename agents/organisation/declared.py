@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from agents.organisation.fault import Fault
 from agents.organisation.yaml_source import Path, YamlSource
+from contracts import Money
 from contracts.plan import LONGEST_S
 from runtime.plain_words import in_plain_words, written_as
 
@@ -49,6 +50,13 @@ def _bounded(spent: float, written: object) -> float:
 
 Duration = Annotated[float, BeforeValidator(seconds)]
 """Seconds, written as `30s`, `15min`, `2h` or `1d`."""
+
+
+def money_of(value: object) -> object:
+    """Return the money in `5 USD`; nothing else is money."""
+    if value is None or isinstance(value, str):
+        return value if value is None else Money.parse(value)
+    raise ValueError(f"`money` is written as `5 USD`, not {value!r}")
 
 
 def one_or_more(value: object) -> object:

@@ -6,9 +6,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from agents.organisation.alerts_file import AlertsFile
 from agents.organisation.check_alerts import alert_faults
+from agents.organisation.check_budgets import budget_faults
 from agents.organisation.check_connections import connection_faults
 from agents.organisation.check_hosts import host_faults
 from agents.organisation.check_people import people_faults
@@ -36,6 +38,7 @@ from governance.policies import Policy
 from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.connections import DuckdbConnection
 from runtime.capabilities.port import CapabilitySpec
+from runtime.engine.shared_budget import SharedBudget
 from runtime.errors import NoOrganisation, NotFound, OrganisationFaulty
 from runtime.settings import ApprovalSettings, EngineSettings
 
@@ -158,6 +161,15 @@ def read_rules(folder: Path) -> tuple[Policy, ...]:
     return tuple(read.value for _, read in sorted(draft.rules.items()))
 
 
+def read_budgets(folder: Path, *, environ: Mapping[str, str] | None = None) -> tuple[SharedBudget, ...]:
+    """Return the budgets of departments and processes of the folder as they stand now; raises as `read_people`."""
+    return _budgets(_org_file_in(FolderFiles(_there(folder)), folder, environ))
+
+
+def _budgets(org: OrgFile) -> tuple[SharedBudget, ...]:
+    return tuple(entry.budget(ZoneInfo(org.time_zone)) for entry in org.budgets)
+
+
 def _people_in(files: Files, folder: Path, environ: Mapping[str, str] | None) -> People:
     return _people(_org_file_in(files, folder, environ))
 
@@ -191,6 +203,7 @@ def _report(draft: Draft, tree_depth: int | None) -> Report:
     faults += connection_faults(draft)
     faults += result_faults(draft)
     faults += host_faults(draft)
+    faults += budget_faults(draft)
     faults += signal_faults(draft)
     faults += alert_faults(draft)
     faults += rule_faults(draft)
@@ -242,6 +255,7 @@ def _organisation(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> Or
         approvals={name: _rule(name, entry, approvals, org) for name, entry in org.approvals.items()},
         people=_people(org),
         budget=org.budget.budget(),
+        budgets=_budgets(org),
         goals=org.goals,
         heartbeat=org.heartbeat.terms(),
         models=org.model.names(),

@@ -25,6 +25,7 @@ from governance.policies import Policy
 from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.connections import AnyConnection
 from runtime.capabilities.port import CapabilitySpec
+from runtime.engine.shared_budget import SharedBudget
 from runtime.model.prices import Prices
 
 
@@ -100,6 +101,8 @@ class Organisation:
     approvals: Mapping[str, ApprovalRule] = field(default_factory=dict)
     people: People = field(default_factory=lambda: People(()))
     budget: Budget = Budget()  # noqa: RUF009  (frozen)
+    budgets: tuple[SharedBudget, ...] = ()
+    """What departments and processes may spend in a period."""
     goals: Mapping[Name, Text] = field(default_factory=dict)
     """What it is for, key → in words."""
     heartbeat: HeartbeatTerms = HeartbeatTerms()  # noqa: RUF009  (frozen)

@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from agents.employee.ports import Isolation
-from agents.organisation.declared import Declared, Duration, one_or_more
+from agents.organisation.budget_files import SharedBudgetEntry
+from agents.organisation.declared import Declared, Duration, money_of, one_or_more
 from agents.organisation.heartbeat_entry import HeartbeatEntry, on_or_off
 from contracts import ApprovalMode, Budget, CapabilityName, Money, Name, Text, ValueType, WorkingHours, Workspace
 from contracts.hours import TIME_PATTERN
@@ -182,13 +183,6 @@ class ClockEntry(Declared):
         return moment
 
 
-def _money(value: object) -> object:
-    """Return the money in `5 USD`; nothing else is money."""
-    if value is None or isinstance(value, str):
-        return value if value is None else Money.parse(value)
-    raise ValueError(f"`money` is written as `5 USD`, not {value!r}")
-
-
 class BudgetEntry(Declared):
     """What one execution may spend at most."""
 
@@ -196,7 +190,7 @@ class BudgetEntry(Declared):
     """Time of work."""
     tokens: int | None = Field(default=None, ge=0)
     """Tokens of models."""
-    money: Annotated[Money | None, BeforeValidator(_money)] = None
+    money: Annotated[Money | None, BeforeValidator(money_of)] = None
     """Costs, written as `5 USD`."""
     steps: int | None = Field(default=None, ge=1)
     """Steps of all plans."""
@@ -209,9 +203,9 @@ class BudgetEntry(Declared):
 class PriceEntry(Declared):
     """What a million tokens of a model cost."""
 
-    tokens_in: Annotated[Money, BeforeValidator(_money)]
+    tokens_in: Annotated[Money, BeforeValidator(money_of)]
     """Sent, written as `0.50 USD`."""
-    tokens_out: Annotated[Money, BeforeValidator(_money)]
+    tokens_out: Annotated[Money, BeforeValidator(money_of)]
     """Received, in the same currency."""
 
     @model_validator(mode="after")
@@ -300,6 +294,8 @@ class OrgFile(Declared):
     """Model of each role; without one, declared plans still run."""
     budget: BudgetEntry = BudgetEntry()
     """Limits of one execution."""
+    budgets: tuple[SharedBudgetEntry, ...] = ()
+    """Limits of departments and processes in a day, a week or a month, all their executions together."""
     people: tuple[PersonEntry, ...] = ()
     """Everybody who may do anything here."""
     approvals: dict[Name, ApprovalEntry] = Field(default={})

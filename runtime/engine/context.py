@@ -29,6 +29,7 @@ from runtime.engine.pace import sign_of
 from runtime.engine.parallel import stop_all
 from runtime.engine.ports import Delegate
 from runtime.engine.scope import Outputs, Scope
+from runtime.engine.shared import Shared
 from runtime.engine.states import UnitState
 from runtime.engine.view import OrderView, Unit
 from runtime.known import Known
@@ -81,6 +82,8 @@ class Run:
     """What else stands in their system prompts."""
     gauge: Gauge = field(default_factory=Gauge)
     """Tells whether their prompts fit."""
+    shared: Shared | None = None
+    """The budgets that the order shares with others."""
     flights: Flights = field(default_factory=Flights)
     """Reads in progress, which identical ones join."""
     cancelled_branches: Callable[[], Collection[str]] = tuple

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 
-from contracts import Json, Limit, Money, Step, StepMode, Usage
+from contracts import Budget, Json, Limit, Money, Step, StepMode, Usage
 from runtime.capabilities.port import CallResult, CapabilitySpec
 from runtime.engine.account import OWN
 from runtime.engine.amounts import SMALLEST, Amounts, in_currency
 from runtime.engine.context import Run, clean_data
+from runtime.engine.drawing import draw
 from runtime.engine.view import Unit
 from runtime.errors import NotFound, PermissionRefused
 from runtime.ledger.port import NewEvent
@@ -33,12 +35,19 @@ def costs_of(run: Run, step: Step, spec: CapabilitySpec) -> Costs:
     costs = spec.costs
     if costs is None and step.budget is not None and step.budget.money is not None:
         costs = (step.budget.money,)
-    currency = run.account.currency
-    if currency is None:
-        return costs or ()
+    shared = run.shared.budgets if run.shared is not None else ()
+    for budget in (run.account.budget, *(each.limits for each in shared)):
+        if budget.money is not None:
+            _require_price(spec, costs, budget.money)
+    return costs or ()
+
+
+def _require_price(spec: CapabilitySpec, costs: Costs | None, most: Money) -> None:
+    """Return when the price is known in the currency in which money is limited to `most`; else raise PriceUnknown."""
+    currency = most.currency
     if costs is None:
         raise PriceUnknown(
-            f"{spec.name} was not called: money is limited to {run.order.budget.money}, and nobody says what a call "
+            f"{spec.name} was not called: money is limited to {most}, and nobody says what a call "
             f"costs. Give it a `price` in connections.yaml (`price: 0 {currency}` where it costs nothing), or run it "
             "without a budget of money.",
             use=spec.name, happened="no",
@@ -50,7 +59,6 @@ def costs_of(run: Run, step: Step, spec: CapabilitySpec) -> Costs:
             f"`price` in connections.yaml in {currency}.",
             use=spec.name, price=str(foreign), happened="no",
         )  # fmt: skip
-    return costs
 
 
 def needed_for(run: Run, step: Step) -> dict[str, Amounts]:
@@ -77,6 +85,7 @@ async def reserve_costs(run: Run, step: Step, unit: Unit, spec: CapabilitySpec, 
         PriceUnknown: nobody knows what the call costs.
     """
     costs = costs_of(run, step, spec)
+    await draw(run, unit, call, partial(_needed_of, costs))
     currency = run.account.currency
     if currency is None or not (amount := in_currency(costs, currency)):
         return costs
@@ -88,6 +97,11 @@ async def reserve_costs(run: Run, step: Step, unit: Unit, spec: CapabilitySpec, 
         data = {"step": step.id, "index": unit.index, "call": call or None, "reserved": reserved(costs)}
         await run.journal.write(NewEvent("budget.reserved", clean_data(data)))
     return costs
+
+
+def _needed_of(costs: Costs, budget: Budget) -> Amounts:
+    amount = in_currency(costs, budget.money.currency) if budget.money is not None else None
+    return {Limit.MONEY: amount} if amount else {}
 
 
 def reserved(costs: Costs) -> list[Json]:

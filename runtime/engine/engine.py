@@ -33,6 +33,8 @@ from runtime.engine.report import report, report_on
 from runtime.engine.resume import open_view
 from runtime.engine.schedule import carry_out_plan
 from runtime.engine.scope import Outputs
+from runtime.engine.shared import Shared
+from runtime.engine.shared_budget import SharedBudgets
 from runtime.engine.shares import promised
 from runtime.engine.source import source_of
 from runtime.engine.states import UnitState
@@ -74,6 +76,7 @@ class Engine:
         context: in which form models see what they see.
         blocks: what else stands in their system prompts.
         gauge: tells whether their prompts fit, and learns from each request.
+        shared: the budgets that orders share with others.
         known: what this process knows of the stretch's orders, so that it need not read them.
     """
 
@@ -85,7 +88,7 @@ class Engine:
         snapshot_events: int = SNAPSHOT_EVENTS,
         cancelled_branches: Callable[[], Collection[str]] = tuple, still_held: StillHeld = always,
         known: Known | None = None, context: ContextSettings | None = None, blocks: Sequence[Block] = (),
-        gauge: Gauge | None = None,
+        gauge: Gauge | None = None, shared: SharedBudgets | None = None,
     ) -> None:  # fmt: skip
         self._store = store
         self._router = router
@@ -109,6 +112,7 @@ class Engine:
         self._context = context or ContextSettings()
         self._blocks = blocks
         self._gauge = gauge or Gauge()
+        self._shared = shared
 
     async def run(
         self, order: TaskOrder, *, allocation: SlotAllocation | None = None, sandbox: Sandbox | None = None,
@@ -220,9 +224,12 @@ class Engine:
         source, goes_on = f"/organisation/{order.organisation}/employee/{order.employee}", view.version > 0
         pace = Pace.of(order.plan.dispatch, self._settings, narrowed=None if view.report else view.narrowed)
         flow = Flow(pace=pace, closing=files is not None and files.problem(done=False) is not None)
+        budgets = self._shared.over(view.order or order) if self._shared is not None else ()
+        shared = Shared(budgets, view.order or order, view, self._clock.now)
         journal = Journal(
             self._store, order, view, redact=self._redact, leases=self._leases, source=source,
             clock=self._clock, snapshot_events=self._snapshot_events, flow=flow, files=files,
+            shared=shared,
         )  # fmt: skip
         events = []
         if view.order is None:
@@ -252,6 +259,7 @@ class Engine:
             grace_s=self._grace_s, steps=self._steps, model=self._model, branch=order.branch,
             cancelled_branches=self._cancelled_branches, flow=flow, still_held=self._still_held, account=account,
             known=self._known, goes_on=goes_on, context=self._context, blocks=self._blocks, gauge=self._gauge,
+            shared=shared,
         )  # fmt: skip
 
     def _is_cancelled(self, order: TaskOrder, branch: str | None = None) -> bool:

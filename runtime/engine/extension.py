@@ -28,7 +28,8 @@ async def extension_for(run: Run, problem: Problem) -> Extension:
     spent = spent_of(run.view.usage, budget)
     free = {limit: most - spent[limit] for limit, most in amounts_of(budget).items()}
     least = _more(needs_of(problem), free)
-    if not least and problem.facts.get("limit") in free and "order_id" not in problem.facts:
+    shared = "budget" in problem.facts  # one that others draw on too: no larger budget of the order's own helps
+    if not least and problem.facts.get("limit") in free and "order_id" not in problem.facts and not shared:
         limit = Limit(str(problem.facts["limit"]))  # others that stopped with it had set the rest of it aside
         least = {limit: SMALLEST[limit]}
     asked = _more(_estimate(run, missing, spent), free)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from contracts import (
     Event,
     EvidenceId,
+    Limit,
     Money,
     PlanDefinition,
     Problem,
@@ -18,6 +20,7 @@ from contracts import (
     Usage,
     asked_id,
 )  # fmt: skip
+from runtime.engine.drawn import forget_settled
 from runtime.engine.fold_below import HANDLERS as BELOW
 from runtime.engine.fold_below import count_below, counted
 from runtime.engine.happened import Data, Happened
@@ -45,6 +48,8 @@ def apply(view: OrderView, event: Happened) -> None:
         if event.stream_version > view.recent.since:
             _note(view.recent, event, event.data)
         handle(view, event, event.data)
+        if view.draws:
+            forget_settled(view, event.type, event.data)
 
 
 def group_of(plan: PlanDefinition) -> dict[str, str]:
@@ -90,6 +95,12 @@ def _allocated(view: OrderView, event: Happened, data: Data) -> None:
 def _reserved(view: OrderView, event: Happened, data: Data) -> None:
     unit = view.unit(data["step"], data.get("index"))
     unit.reserved[data.get("call", "")] = tuple(map(Money.read, data["reserved"]))
+
+
+def _drawn(view: OrderView, event: Happened, data: Data) -> None:
+    view.draws, unit = True, view.unit(data["step"], data.get("index"))
+    rows = {row: {Limit(limit): Decimal(some) for limit, some in each.items()} for row, each in data["rows"].items()}
+    unit.drawn = {**(unit.drawn or {}), data["what"]: rows}
 
 
 def _intended(view: OrderView, event: Happened, data: Data) -> None:
@@ -208,6 +219,7 @@ _HANDLERS: Mapping[str, Callable[[OrderView, Happened, Data], None]] = {
     "order.accepted": _accepted,
     "order.allocated": _allocated,
     "order.reopened": _reopened,
+    "budget.drawn": _drawn,
     "budget.reserved": _reserved,
     "effect.intended": _intended,
     "step.waiting": _waiting,

@@ -19,11 +19,12 @@ from runtime.engine.flow import Flow
 from runtime.engine.fold import apply
 from runtime.engine.happened import Foreseen
 from runtime.engine.ports import FilesLeft, SlotFiles
+from runtime.engine.shared import Shared, merged
 from runtime.engine.snapshot import mark_taken, take_snapshot
 from runtime.engine.view import OrderView
 from runtime.errors import LedgerError, LedgerUnavailable, NotStorable, SiliconError, StaleWriter, VersionConflict
 from runtime.ledger.facts import ready_to_store
-from runtime.ledger.port import Append, Lease, NewEvent, Snapshot, Store
+from runtime.ledger.port import Append, CursorChange, Lease, NewEvent, Snapshot, Store
 from runtime.settings.groups import LedgerSettings
 
 _log = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ class _Write:
     events: Sequence[NewEvent]
     appends: Sequence[Append]
     blobs: Sequence[bytes]
+    changes: Sequence[CursorChange]
     told: asyncio.Future[None]
     context: Context
     """Of the writer: log lines about its events carry its step."""
@@ -81,6 +83,7 @@ class Journal:
     def __init__(
         self, store: Store, order: TaskOrder, view: OrderView, *, redact: Redact, leases: Sequence[Lease], source: str,
         clock: Clock, snapshot_events: int = SNAPSHOT_EVENTS, flow: Flow, files: SlotFiles | None = None,
+        shared: Shared | None = None,
     ) -> None:  # fmt: skip
         self.stream = str(order.order_id)
         self.view = view
@@ -93,14 +96,17 @@ class Journal:
         self._snapshot_events = snapshot_events
         self._flow = flow
         self._files = files
+        self._shared = shared if shared is not None and (shared.budgets or view.draws) else None
+        """The budgets that the order shares with others: what events say was spent counts there, in their commit."""
         self.branches: Mapping[str, str] = branches_of(order)
         """Branch of the plan → its name in the whole execution, which its events carry."""
         self._turn = asyncio.Lock()
         self._waiting: list[_Write] = []
         self._writing: asyncio.Task[None] | None = None
         """Stores what waits."""
-        self._ahead: list[tuple[NewEvent, Context]] = []
-        """Events that the view knows already and that go in front of the next append, with their writers' contexts."""
+        self._ahead: list[tuple[NewEvent, Context, Sequence[CursorChange]]] = []
+        """Events that the view knows already and that go in front of the next append, with their writers' contexts and
+        what they settle of shared budgets."""
         self._refused = False
         """Whether the ledger refused them with the last append."""
         self._flushing: asyncio.Task[None] | None = None
@@ -114,8 +120,14 @@ class Journal:
         """Return what is JSON already without secrets."""
         return cast(Json, self._redact(value))
 
-    async def write(self, *events: NewEvent, appends: Sequence[Append] = (), blobs: Sequence[bytes] = ()) -> None:
+    async def write(
+        self, *events: NewEvent, appends: Sequence[Append] = (), blobs: Sequence[bytes] = (),
+        changes: Sequence[CursorChange] = (),
+    ) -> None:  # fmt: skip
         """Store the order's events, and what belongs in the same commit, all or nothing.
+
+        Args:
+            changes: of rows of shared budgets; what one of them raises is raised here.
 
         Raises:
             VersionConflict: one of the `appends` came too late; decide again. `moved_on` tells that it was not ours.
@@ -125,9 +137,9 @@ class Journal:
         """
         try:
             if self._writing is None and not self._turn.locked() and not self._flow.beside:
-                await self._write_alone(events, appends, blobs)
+                await self._write_alone(events, appends, blobs, changes)
             else:
-                await self._write_together(events, appends, blobs)
+                await self._write_together(events, appends, blobs, changes)
         except ValueError as error:  # the ledger checks form and size before it writes anything
             raise NotStorable(f"{error} Nothing of it was stored.") from error
 
@@ -144,7 +156,7 @@ class Journal:
             ready = ready_to_store(self.stream, *self._marked([event]))
         except ValueError as error:
             raise NotStorable(f"{error} Nothing of it was stored.") from error
-        self._ahead.append((ready, copy_context()))
+        self._ahead.append((ready, copy_context(), self._settling([ready])))
         self._refused = False
         apply(self.view, Foreseen(ready.type, ready.data, self._clock.now(), self.view.version + 1))
         loop = asyncio.get_running_loop()
@@ -162,13 +174,13 @@ class Journal:
         if self._flushing is not None and not self._flushing.done():
             await asyncio.wait({self._flushing})
 
-    async def write_elsewhere(self, append: Append) -> None:
-        """Store events of another stream by themselves, under the rights of this order.
+    async def write_elsewhere(self, append: Append, *, changes: Sequence[CursorChange] = ()) -> None:
+        """Store events of another stream, under the rights of this order, with what they change of shared budgets.
 
         Raises:
             VersionConflict: that stream moved on.
         """
-        await self._store.ledger.append(replace(append, leases=self._leases))
+        await self._store.ledger.append(replace(append, leases=self._leases), cursors=merged(changes))
 
     async def moved_on(self) -> bool:
         """Whether somebody else wrote this order's stream, which only a stolen order explains."""
@@ -185,16 +197,20 @@ class Journal:
         data = to_bytes(value)
         return sha256(data), data
 
-    async def _write_alone(self, events: Sequence[NewEvent], appends: Sequence[Append], blobs: Sequence[bytes]) -> None:
+    async def _write_alone(
+        self, events: Sequence[NewEvent], appends: Sequence[Append], blobs: Sequence[bytes],
+        changes: Sequence[CursorChange],
+    ) -> None:  # fmt: skip
         """Store at once: nobody else is about to write, and waiting for company would take longer than the commit."""
         context = copy_context()  # log lines about its events carry its step
         async with self._turn:
-            await self._append(events, appends, blobs, lambda stored: context.run(self._take_in, stored))
+            await self._append(events, appends, blobs, changes, lambda stored: context.run(self._take_in, stored))
 
     async def _write_together(
-        self, events: Sequence[NewEvent], appends: Sequence[Append], blobs: Sequence[bytes]
-    ) -> None:
-        mine = _Write(events, appends, blobs, asyncio.get_running_loop().create_future(), copy_context())
+        self, events: Sequence[NewEvent], appends: Sequence[Append], blobs: Sequence[bytes],
+        changes: Sequence[CursorChange],
+    ) -> None:  # fmt: skip
+        mine = _Write(events, appends, blobs, changes, asyncio.get_running_loop().create_future(), copy_context())
         self._waiting.append(mine)
         if self._writing is None:
             self._writing = asyncio.get_running_loop().create_task(self._write_all())
@@ -237,6 +253,7 @@ class Journal:
                 [event for write in batch for event in write.events],
                 [append for write in batch for append in write.appends],
                 [blob for write in batch for blob in write.blobs],
+                [change for write in batch for change in write.changes],
                 take_in,
             )
         except asyncio.CancelledError:
@@ -255,20 +272,21 @@ class Journal:
 
     async def _append(
         self, events: Sequence[NewEvent], appends: Sequence[Append], blobs: Sequence[bytes],
-        take_in: Callable[[Sequence[Event]], None],
+        changes: Sequence[CursorChange], take_in: Callable[[Sequence[Event]], None],
     ) -> None:  # fmt: skip
         """Store, and with the end of a step's work also what it left in the slot's folder."""
         ended = None if self._files is None else next((event for event in events if event.type in ENDS_WORK), None)
         if ended is None or self._files is None:
-            return await self._commit(events, appends, blobs, take_in)
+            return await self._commit(events, appends, blobs, changes, take_in)
         while True:
             left = await self._files.left_by(ended.data["step"])
             if left is None:
-                return await self._commit(events, appends, blobs, take_in)
+                return await self._commit(events, appends, blobs, changes, take_in)
             try:
                 return await self._commit(
-                    events, [*appends, *left.appends], [*blobs, *left.blobs], partial(self._with_files, left, take_in)
-                )
+                    events, [*appends, *left.appends], [*blobs, *left.blobs], changes,
+                    partial(self._with_files, left, take_in),
+                )  # fmt: skip
             except VersionConflict as conflict:
                 await self._files.catch_up(conflict)
 
@@ -280,16 +298,18 @@ class Journal:
 
     async def _commit(
         self, events: Sequence[NewEvent], appends: Sequence[Append], blobs: Sequence[bytes],
-        take_in: Callable[[Sequence[Event]], None],
+        changes: Sequence[CursorChange], take_in: Callable[[Sequence[Event]], None],
     ) -> None:  # fmt: skip
         order, snapshots, ahead, version = self._order, self._due_snapshots(), self._ahead, self._stored_version
         if not ahead and not events:  # somebody else took with him what was to be flushed
             return
         own = Append(
-            self.stream, [*(event for event, _ in ahead), *self._marked(events)], version, order.organisation,
+            self.stream, [*(event for event, _, _ in ahead), *self._marked(events)], version, order.organisation,
             self._source, order.execution_id, order.trace_id, self._leases,
         )  # fmt: skip
 
+        settled = [change for _, _, changes_ahead in ahead for change in changes_ahead]
+        cursors = merged([*settled, *changes, *self._settling(events)])
         went_in = False
 
         def then(stored: Sequence[Event]) -> None:
@@ -297,19 +317,22 @@ class Journal:
             went_in = True
             if snapshots:
                 mark_taken(self.view)
-            for event, (_, context) in zip(stored, ahead, strict=False):
+            for event, (_, context, _) in zip(stored, ahead, strict=False):
                 context.run(_log_event, event)
             take_in(stored[len(ahead) :])
 
         self._ahead, self._refused = [], False
         try:
-            await self._store.ledger.append(own, *appends, blobs=blobs, snapshots=snapshots, then=then)
+            await self._store.ledger.append(own, *appends, blobs=blobs, cursors=cursors, snapshots=snapshots, then=then)
         except LedgerError:
             self._refused = True
             raise
         finally:
             if not went_in:
                 self._ahead = ahead
+
+    def _settling(self, events: Sequence[NewEvent]) -> Sequence[CursorChange]:
+        return self._shared.settling(events) if self._shared is not None else ()
 
     def _flush_soon(self) -> None:
         written_with_others = not self._ahead or bool(self._waiting)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, NamedTuple, cast
 
 from contracts import (
@@ -14,6 +15,7 @@ from contracts import (
     CardId,
     Event,
     EvidenceId,
+    Limit,
     Money,
     OrderId,
     Problem,
@@ -112,6 +114,8 @@ class Unit:
     reserved: dict[str, tuple[Money, ...]] = field(default_factory=dict)
     """Which of its calls (`""` for its own) was announced with a price and is not settled → the price."""
     usage: Usage = NOTHING
+    drawn: dict[str, dict[str, dict[Limit, Decimal]]] | None = None
+    """What it has drawn from shared budgets and no event has settled: for which call, row → amounts."""
     call: str = ""
     """Of a part: the call of the model that became an order."""
     parts: dict[str, Unit] = field(default_factory=dict)
@@ -228,6 +232,8 @@ class OrderView:
     reopened: int = 0
     narrowed: int | None = None
     """Steps at once to which the dispatch of the plan was narrowed last; None while it never was."""
+    draws: bool = False
+    """Whether it draws on budgets that others share."""
     recent: Recent = field(default_factory=Recent)
     tallies: dict[str, Counter[UnitState]] = field(default_factory=dict)
     """Step → how many of its repetitions are in each state, apart from those that have not begun."""

@@ -6,6 +6,7 @@ from contracts import OrderId, Usage
 from runtime.engine.context import Run
 from runtime.engine.costs import lost
 from runtime.engine.resume import open_view
+from runtime.engine.shared import releasing
 from runtime.engine.view import OrderView, Unit
 from runtime.errors import VersionConflict
 from runtime.ledger.port import Append, NewEvent
@@ -82,7 +83,9 @@ async def _closed(run: Run, order_id: OrderId) -> OrderView:
         if view.version == 0 or view.report is not None:
             return view
         try:
-            await run.journal.write_elsewhere(_withdrawal(run, order_id, view))
+            await run.journal.write_elsewhere(
+                _withdrawal(run, order_id, view), changes=releasing(view) if view.draws else ()
+            )
         except VersionConflict:
             continue  # it wrote something meanwhile
         return view

@@ -41,6 +41,7 @@ from runtime.draining import Steps
 from runtime.engine.engine import Engine
 from runtime.engine.fold import fold_order
 from runtime.engine.ports import SkillsShown
+from runtime.engine.shared_budget import SharedBudgets
 from runtime.engine.view import OrderView
 from runtime.known import Known
 from runtime.ledger.grip import StillHeld, always
@@ -229,6 +230,8 @@ class World:
         """What the process knows; None where each engine is one that knows nothing."""
         self.grace_s = 0.0
         self.still_held: StillHeld = always
+        self.shared: SharedBudgets | None = None
+        """Budgets that its orders share with those of other worlds."""
         self.check: ActionCheck | None = None
         """What must hold at every call."""
 
@@ -259,6 +262,7 @@ class World:
             steps=self.steps,
             known=self.known,
             blocks=self.blocks,
+            shared=self.shared,
         )
 
     async def run(self, order: TaskOrder) -> StatusReport:

@@ -11,8 +11,9 @@ from typing import Any
 from contracts import ErrorCategory, Problem
 from runtime.canonical import sha256, to_bytes
 from runtime.engine.budget import enforce_deadline
+from runtime.engine.drawn import ANSWER
 from runtime.engine.outcome import Stop
-from runtime.engine.react.costs import ANSWER, free_fact, reserve_answer
+from runtime.engine.react.costs import free_fact, reserve_answer
 from runtime.engine.react.fitting import fitting_request
 from runtime.engine.react.killed import count_killed
 from runtime.engine.react.messages import prompt_of, request_of, request_sha256

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from contracts import Budget, Limit, Usage
 from runtime.engine.account import OWN
 from runtime.engine.amounts import SMALLEST, Amounts, amounts_of, spent_of
 from runtime.engine.budget import exceeded
 from runtime.engine.costs import ONE_STEP, PriceUnknown
+from runtime.engine.drawing import draw
+from runtime.engine.drawn import ANSWER
 from runtime.engine.react.talk import Talk
 from runtime.engine.spent import FREE
 from runtime.model.port import Bounded, ModelRequest, Priced
 
-ANSWER = "answer"
-"""Under this name a unit holds what the answer takes that it waits for."""
 _PAID = (Limit.TOKENS, Limit.MONEY)
 
 
@@ -28,6 +30,7 @@ async def reserve_answer(talk: Talk, request: ModelRequest) -> None:
     if _is_limited(talk):
         _require_share(talk, request)
         await talk.run.account.take(talk.unit, {OWN: ONE_STEP, ANSWER: _needed(talk, request, talk.run.account.budget)})
+    await draw(talk.run, talk.unit, ANSWER, partial(_needed, talk, request))
 
 
 async def set_aside(talk: Talk, request: ModelRequest, what: str) -> None:
@@ -35,6 +38,7 @@ async def set_aside(talk: Talk, request: ModelRequest, what: str) -> None:
     if _is_limited(talk):
         _require_share(talk, request)
         await talk.run.account.take(talk.unit, {what: _needed(talk, request, talk.run.account.budget)})
+    await draw(talk.run, talk.unit, what, partial(_needed, talk, request))
 
 
 def free_fact(talk: Talk, role: str, usage: Usage) -> dict[str, bool]:

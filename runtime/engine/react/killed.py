@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from runtime.engine.drawn import ANSWER
 from runtime.engine.react.talk import Talk
 from runtime.ledger.port import Fragment, NewEvent
 from runtime.model.course import ASKED, QUEUED
@@ -17,15 +18,21 @@ LOOKED_AT = 100
 async def count_killed(talk: Talk, request: ModelRequest) -> None:
     """Count the request at its worst if the step's newest sign says that it went out, and no event what came of it.
 
+    So it does where an event says that it was drawn from a budget that others share.
+
     An event before each request would tell it surely, and cost every step a commit. Signs tell it of requests that took
     their time, which are those that a kill meets.
     """
     model: object = talk.run.model
-    sign = await _newest(talk)
-    if sign is None or sign.type != ASKED or not isinstance(model, Bounded) or await _was_told(talk, sign):
+    if not isinstance(model, Bounded):
         return
-    data: Any = sign.data
-    seconds = max(0.0, (sign.time - datetime.fromisoformat(data["since"])).total_seconds())
+    sign = await _newest(talk)
+    went_out = sign is not None and sign.type == ASKED and not await _was_told(talk, sign)
+    if not went_out and ANSWER not in (talk.unit.drawn or {}):  # of what is drawn, no event tells what came of it
+        return
+    data: Any = sign.data if sign is not None and went_out else {}
+    since = datetime.fromisoformat(data["since"]) if data else None
+    seconds = max(0.0, (sign.time - since).total_seconds()) if sign is not None and since is not None else 0.0
     usage = model.most(request).model_copy(update={"seconds": seconds, "steps": 0})
     event = NewEvent("model.stopped", talk.event(usage=usage.to_json(), worst_case=True, killed=True))
     await talk.run.journal.write_ahead(event)
