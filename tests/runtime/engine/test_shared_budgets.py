@@ -16,8 +16,9 @@ from governance.costs.amounts import total
 from runtime.engine.shared import Row, extend
 from runtime.engine.shared_budget import Period, SharedBudget
 from runtime.errors import NetworkFault
-from runtime.ledger.port import CursorChange
+from runtime.ledger.port import Cursor, CursorChange
 from runtime.ledger.store import SqlStore
+from runtime.model.port import ModelAnswer, ModelRequest
 from tests.fakes.clock import HandClock
 from tests.fakes.crashing_store import Crash, CrashingStore
 from tests.fakes.engine_world import Tool, World, one_after_the_other
@@ -180,10 +181,14 @@ async def test_an_answer_of_a_model_draws_its_worst_case_and_counts_what_it_took
     assert (row.spent[Limit.TOKENS], row.open) == (20, {})
 
 
+def killed(request: ModelRequest) -> ModelAnswer:
+    raise Crash("killed")
+
+
 async def test_a_request_that_a_kill_met_counts_at_its_worst(sqlite_store: SqlStore, clock: HandClock) -> None:
     budget = desk(tokens=25)
     world = a_world(sqlite_store, clock, budget)
-    world.model = ScriptedModel(Crash("killed"), done(n=1))
+    world.model = ScriptedModel(killed, done(n=1))
     order = world.order(ASK)
     with pytest.raises(Crash):
         await world.run(order)
@@ -195,8 +200,13 @@ async def test_a_request_that_a_kill_met_counts_at_its_worst(sqlite_store: SqlSt
 
 
 async def test_seconds_that_are_used_up_let_nothing_more_begin(sqlite_store: SqlStore, clock: HandClock) -> None:
-    budget = desk(seconds=0.000001)
+    budget = desk(seconds=60)
     assert (await run(a_world(sqlite_store, clock, budget), PAY)).state is OrderState.DONE
+    assert 0 < (await row_of(sqlite_store, budget, clock)).spent[Limit.SECONDS] < 60
+
+    row = budget.row("acme", clock.now())
+    used_up = CursorChange(row, lambda stands: Cursor(row, stands.position + 1, data={"spent": {"seconds": "60"}}))
+    await sqlite_store.ledger.append(cursors=[used_up])
     assert (await run(a_world(sqlite_store, clock, budget), PAY)).state is OrderState.PARTIAL
 
 
