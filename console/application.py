@@ -12,6 +12,7 @@ from console.approving import Approving
 from console.archiving import Archiving
 from console.beating import Beating
 from console.bridging import Bridging
+from console.budgeting import Budgeting
 from console.calibrating import Calibrating
 from console.clustering import Clustering
 from console.costing import Costing
@@ -58,6 +59,7 @@ class SiliconApplication(
     Prompts,
     Ruling,
     Costing,
+    Budgeting,
     Alerting,
     Measuring,
     Calibrating,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Protocol
 
-from console.views_costs import CostTable
+from console.views_costs import BudgetRow, CostTable
 from contracts import ExecutionId
 
 
@@ -43,4 +44,28 @@ class CostsPort(Protocol):
 
     async def rebuild_costs(self) -> int:
         """Count all costs again from the events that are there; return how far that reaches."""
+        ...
+
+    async def budgets(self, folder: Path) -> Sequence[BudgetRow]:
+        """Return how the budgets of departments and processes stand in the periods that are now."""
+        ...
+
+    async def extend_budget(
+        self, folder: Path, name: str, more: Mapping[str, str], *, by: str | None, why: str
+    ) -> Sequence[BudgetRow]:
+        """Give a budget more for the period that is now, on record; return how it stands.
+
+        Args:
+            name: `department/desk/day`.
+            more: `money`, `tokens`, `seconds` → text.
+
+        Raises:
+            UnknownName: there is no such budget.
+            PermissionRefused: who acts is no administrator there.
+            InvalidArguments: the budget does not limit that.
+        """
+        ...
+
+    async def rebuild_budgets(self, folder: Path) -> int:
+        """Make the rows of an organisation's budgets anew from the events that are there; return how many."""
         ...

@@ -36,3 +36,23 @@ class CostTable:
     rows: tuple[CostRow, ...]
     total: CostRow
     execution_id: ExecutionId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRow:
+    """One limit of a budget of a department or process, in the period that is now."""
+
+    budget: str
+    """Its name: `department/desk/day`."""
+    window: str
+    """The period: `2026-12-01`, `2026-W49`, `2026-12`."""
+    limit: str
+    """`money`, `tokens` or `seconds`."""
+    most: str
+    """With what was added for this period."""
+    extra: str
+    """What was added for this period."""
+    spent: str
+    reserved: str
+    """Set aside, at its worst, for calls in progress."""
+    left: str

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 
 from console.api.desk import Asking, AtDesk, query_of
 from console.api.model import ApiModel
-from console.views_costs import CostRow, CostTable
+from console.views_costs import BudgetRow, CostRow, CostTable
 from contracts import Money, Name
 
 routes = APIRouter(prefix="/costs", tags=["costs"])
@@ -68,6 +68,39 @@ class CostList(ApiModel):
         )
 
 
+class BudgetShown(ApiModel):
+    """One limit of a budget of a department or process, in the period that is now."""
+
+    budget: str
+    """Its name: `department/desk/day`."""
+    window: str
+    """The period."""
+    limit: str
+    """`money`, `tokens` or `seconds`."""
+    most: str
+    """With what was added for this period."""
+    extra: str
+    """What was added for this period."""
+    spent: str
+    """What was spent."""
+    reserved: str
+    """Set aside, at its worst, for calls in progress."""
+    left: str
+    """What a call may still take."""
+
+    @classmethod
+    def of(cls, row: BudgetRow) -> BudgetShown:
+        """Return what is shown of a limit."""
+        return cls(**{name: getattr(row, name) for name in cls.model_fields})
+
+
+class BudgetList(ApiModel):
+    """The budgets of departments and processes."""
+
+    budgets: tuple[BudgetShown, ...]
+    """In the order of org.yaml, each limit for itself."""
+
+
 By = Literal["step", "agent", "process", "department", "model", "day"]
 Day = Annotated[date | None, Query(description="A day of UTC, included.", examples=["2026-12-01"])]
 
@@ -86,3 +119,12 @@ async def costs(
     await desk.home_of(organisation, asking)
     name = organisation or asking.organisation
     return CostList.of(await desk.application.costs(by=by, organisation=name, since=since, until=until))
+
+
+@routes.get("/budgets", dependencies=[query_of("organisation")])
+async def budgets(
+    desk: AtDesk, asking: Asking, organisation: Annotated[Name | None, Query(description="Whose budgets.")] = None
+) -> BudgetList:
+    """Tell what departments and processes may still spend, and what is set aside for calls in progress."""
+    folder = await desk.home_of(organisation, asking)
+    return BudgetList(budgets=tuple(map(BudgetShown.of, await desk.application.budgets(folder))))

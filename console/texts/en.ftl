@@ -339,6 +339,14 @@ costs-unknown = { $count ->
     [one] 1 of unknown price
    *[other] { $count } of unknown price
 }
+costs-no-budgets = No department and no process has a budget.
+budgets-budget = budget
+budgets-window = period
+budgets-limit = limit
+budgets-most = at most
+budgets-spent = spent
+budgets-reserved = set aside
+budgets-left = left
 costs-rebuilt = Costs are counted anew, up to event { $position }.
 
 rules-none = This organisation has no rules.

@@ -284,6 +284,14 @@ costs-seconds = 秒
 costs-steps = 步数
 costs-total = 合计
 costs-unknown = { $count } 次价格未知
+costs-no-budgets = 没有任何部门或流程设有预算。
+budgets-budget = 预算
+budgets-window = 周期
+budgets-limit = 限额
+budgets-most = 上限
+budgets-spent = 已用
+budgets-reserved = 预留
+budgets-left = 剩余
 costs-rebuilt = 成本已重新统计，截至事件 { $position }。
 
 rules-none = 该组织没有规则。

@@ -100,7 +100,7 @@ class EngineSettings(Group):
     """Complexity of a goal from which a model makes a plan for it instead of answering it."""
     calls_at_once: int = Field(default=5, ge=1)
     """Tool calls of one model answer at once."""
-    shared_budget_wait_s: float = Field(default=30.0, ge=0)
+    shared_budget_wait_s: float = Field(default=30.0, ge=0, le=LONGEST_S)
     """How long a call waits for a budget of its department or process that calls in progress may give back."""
     same_call_in_a_row: int = Field(default=3, ge=2)
     """The same tool with the same arguments in so many answers in a row is stopped."""

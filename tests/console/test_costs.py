@@ -73,3 +73,48 @@ def test_what_is_asked_wrongly_is_said(shop: Path, capsys: pytest.CaptureFixture
     assert "Choose one of step, agent" in capsys.readouterr().err
     assert main(["costs", "--since", "yesterday"]) == 2
     assert main(["costs", "--since", "2026-12-02", "--until", "2026-12-01"]) == 2
+
+
+def limited(shop: Path, text: str) -> None:
+    file = shop / "org.yaml"
+    file.write_text(file.read_text().replace("head:\n", f"budgets: [{text}]\nhead:\n", 1))
+
+
+def test_a_department_without_seconds_left_begins_nothing_until_it_gets_more(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limited(shop, "{department: clerk, per: month, seconds: 0.001s}")
+    assert main(["check", str(shop)]) == 0
+    assert main(["run", str(shop), "Count it.", "--skill", "count", "--as", "owner"]) == 0
+
+    [row] = told(capsys, "costs", "budgets", str(shop))["budgets"]
+    assert (row["budget"], row["limit"], row["most"]) == ("department/clerk/month", "seconds", "0.001")
+    assert float(row["spent"]) > 0.001
+
+    assert main(["run", str(shop), "Count it.", "--skill", "count", "--as", "owner", "--json"]) == 1
+    stopped = json.loads(capsys.readouterr().out)
+    assert stopped["state"] == "partial" and stopped["error"]["facts"]["budget"] == "department/clerk/month"
+
+    words = ["costs", "extend", str(shop), "department/clerk/month", "--seconds", "60", "--why", "a long day"]
+    [more] = told(capsys, *words, "--as", "owner")["budgets"]
+    assert (more["most"], more["extra"]) == ("60.001", "60")
+    assert main(["resume", stopped["execution_id"], "--as", "owner"]) == 0
+
+    capsys.readouterr()
+    before = told(capsys, "costs", "budgets", str(shop))
+    assert told(capsys, "costs", "rebuild", "--budgets", str(shop))["budgets"] == 1
+    assert told(capsys, "costs", "budgets", str(shop)) == before
+
+
+def test_only_an_administrator_gives_more_and_only_of_what_is_limited(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limited(shop, "{process: count, per: day, tokens: 9}")
+    org = shop / "org.yaml"
+    org.write_text(org.read_text().replace("people: [", "people: [{id: joe, name: Joe, roles: [operator]}, "))
+    assert main(["costs", "extend", str(shop), "process/count/day", "--tokens", "5", "--as", "joe"]) == 1
+    assert "it takes the role admin" in capsys.readouterr().err
+    assert main(["costs", "extend", str(shop), "process/count/day", "--money", "5 USD", "--as", "owner"]) == 2
+    assert "limits tokens" in capsys.readouterr().err
+    assert main(["costs", "extend", str(shop), "process/bake/day", "--tokens", "5", "--as", "owner"]) != 0
+    assert "There are: process/count/day" in capsys.readouterr().err

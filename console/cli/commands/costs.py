@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from console.cli.exits import Exit
-from console.cli.options import AsJson, Language, command
-from console.cli.render.costs import cost_table
+from console.cli.options import As, AsJson, Language, Organisation, command
+from console.cli.render.costs import budget_table, cost_table
 from console.cli.session import Session, conduct, find_id
 from console.ports import Application
 from contracts import ExecutionId
@@ -63,12 +64,58 @@ def show(
 
 
 @app.command()
-def rebuild(language: Language = None, as_json: AsJson = False) -> None:
+def budgets(organisation: Organisation, language: Language = None, as_json: AsJson = False) -> None:
+    """Show what departments and processes may still spend."""
+
+    async def work(session: Session, application: Application) -> int:
+        rows = await application.budgets(Path(organisation))
+        session.output.data({"budgets": rows})
+        session.output.show(budget_table(rows, session.say) if rows else session.say("costs-no-budgets"))
+        return Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
+
+
+@app.command()
+def extend(
+    organisation: Organisation,
+    budget: Annotated[str, typer.Argument(metavar="BUDGET", help="Its name: department/desk/day.")],
+    *,
+    money: Annotated[str | None, typer.Option(metavar="'5 USD'", help="Costs more.", show_default=False)] = None,
+    tokens: Annotated[str | None, typer.Option(metavar="TOKENS", help="Tokens more.", show_default=False)] = None,
+    seconds: Annotated[str | None, typer.Option(metavar="SECONDS", help="Seconds more.", show_default=False)] = None,
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Why, for the record.", show_default=False)] = "",
+    by: As = None,
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give a budget more until its period ends."""
+
+    async def work(session: Session, application: Application) -> int:
+        given = {"money": money, "tokens": tokens, "seconds": seconds}
+        more = {name: text for name, text in given.items() if text is not None}
+        rows = await application.extend_budget(Path(organisation), budget, more, by=by, why=why)
+        session.output.data({"budgets": rows})
+        session.output.show(budget_table(rows, session.say))
+        return Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
+
+
+@app.command()
+def rebuild(
+    budgets_of: Annotated[
+        str | None, typer.Option("--budgets", metavar="ORG", help="The budgets of a folder too.", show_default=False)
+    ] = None,
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
     """Count all costs again from the ledger's events."""
 
     async def work(session: Session, application: Application) -> int:
         position = await application.rebuild_costs()
-        session.output.data({"position": position})
+        rows = await application.rebuild_budgets(Path(budgets_of)) if budgets_of is not None else 0
+        session.output.data({"position": position, "budgets": rows})
         session.output.show(session.say("costs-rebuilt", position=position))
         return Exit.DONE
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from console.cli.render.facts import table
-from console.views_costs import CostRow, CostTable
+from console.views_costs import BudgetRow, CostRow, CostTable
 from contracts import Money
 from runtime.texts import Say
 
@@ -21,6 +22,13 @@ def cost_table(costs: CostTable, say: Say) -> RenderableType:
     rows = [[_key(costs, each, say), *_cells(each, say)] for each in costs.rows]
     bold = [Text(cell, style="bold") for cell in (say("costs-total"), *_cells(costs.total, say))]
     return table(headings, [*rows, bold], right=(1, 2, 3, 4, 5))
+
+
+def budget_table(rows: Sequence[BudgetRow], say: Say) -> RenderableType:
+    """Return budgets with what is spent of them, set aside and left."""
+    headings = [say(f"budgets-{name}") for name in ("budget", "window", "limit", "most", "spent", "reserved", "left")]
+    cells = [[each.budget, each.window, each.limit, each.most, each.spent, each.reserved, each.left] for each in rows]
+    return table(headings, cells, right=(3, 4, 5, 6))
 
 
 _COLUMNS = ("money", "tokens-in", "tokens-out", "seconds", "steps")
