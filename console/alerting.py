@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 
+from agents.cognition.attend import Attention, Sampling
 from agents.organisation import Organisation
 from console.asking import known_at
 from console.folders import folder_of
@@ -13,17 +15,29 @@ from console.ports_alerts import Sees, sees_all
 from console.resources import Resources
 from console.system_user import system_user
 from console.views_alerts import AlertEvent, AlertRow, AlertsShown, AttentionShown, SilenceRow
-from console.wiring import Wired
 from contracts import AlertId, Event, Name, SilenceId
 from governance.access import Person
 from governance.access.people import OPERATING
-from governance.alerts import AlertView, typed_matcher
+from governance.alerts import AlertRules, Alerts, AlertView, typed_matcher
 from governance.alerts.fold import moment
 from governance.alerts.hushing import matched_labels
 from runtime.errors import InvalidArguments, NotFound, PermissionRefused
+from runtime.ledger.port import Store
+from runtime.settings.load import Settings
 
 _NOT_SHOWN = ("at", "keys", "forget")
 """Facts of events that only the program needs."""
+
+
+class _Desk:
+    """The alerts of one organisation in this process, by its folder of now."""
+
+    def __init__(self, store: Store, settings: Settings, organisation: Organisation) -> None:
+        self.organisation = organisation
+        self.ledger = store.ledger
+        self.alerts = Alerts(store, organisation.name, lambda: rules_of(self.organisation, settings))
+        self.attention = Attention(store, self.alerts, organisation.name, settings.attention)
+        self.sampling = Sampling(store, organisation.name, settings.attention)
 
 
 class Alerting:
@@ -32,78 +46,83 @@ class Alerting:
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
 
+    @cached_property
+    def _desks(self) -> dict[Name, _Desk]:
+        """Kept from request to request: a desk knows what is open and reads only what is new."""
+        return {}
+
     async def alerts(
         self, folder: Path, *, all_: bool = False, match: Sequence[str] = (), at: datetime | None = None,
         sees: Sees = sees_all,
     ) -> AlertsShown:  # fmt: skip
         """Return alerts that go on; see the port."""
-        wired, now = await self._now(folder, at)
+        desk, now = await self._now(folder, at)
         wanted = typed_matcher(tuple(match))
-        views = await wired.alerts.recent() if all_ else await wired.alerts.open(now)
+        views = await desk.alerts.recent() if all_ else await desk.alerts.open(now)
         shown = [view for view in views if wanted.matches(matched_labels(view))]
-        seen = tuple(AlertRow.of(view) for view in shown if sees(place_of(wired.organisation, view)))
-        silences = await wired.alerts.silences(now) if sees(None) else ()
+        seen = tuple(AlertRow.of(view) for view in shown if sees(place_of(desk.organisation, view)))
+        silences = await desk.alerts.silences(now) if sees(None) else ()
         return AlertsShown(now, seen, tuple(map(SilenceRow.of, silences)))
 
     async def alert(
         self, folder: Path, alert_id: AlertId, *, sees: Sees = sees_all
     ) -> tuple[AlertRow, Sequence[AlertEvent]]:
         """Return one alert with its history; see the port."""
-        wired = await self._wired(folder)
-        view = await wired.alerts.get(alert_id)
-        if not sees(place_of(wired.organisation, view)):
+        desk = await self._desk(folder)
+        view = await desk.alerts.get(alert_id)
+        if not sees(place_of(desk.organisation, view)):
             raise NotFound(f"There is no {alert_id} here.", id=alert_id)
-        events = await wired.store.ledger.read(alert_id)
+        events = await desk.ledger.read(alert_id)
         return AlertRow.of(view), [_shown(event) for event in events if event.data is not None]
 
     async def acknowledge_alert(
         self, folder: Path, alert_id: AlertId, *, by: str | None, reason: str = "", at: datetime | None = None
     ) -> AlertRow:
         """Take an alert on; see the port."""
-        wired, now = await self._now(folder, at)
-        person = await self._may_see_to(wired, alert_id, by)
-        return AlertRow.of(await wired.alerts.acknowledge(alert_id, person, now, reason))
+        desk, now = await self._now(folder, at)
+        person = await self._may_see_to(desk, alert_id, by)
+        return AlertRow.of(await desk.alerts.acknowledge(alert_id, person, now, reason))
 
     async def resolve_alert(
         self, folder: Path, alert_id: AlertId, *, by: str | None, reason: str = "", at: datetime | None = None
     ) -> AlertRow:
         """Say that an alert is over; see the port."""
-        wired, now = await self._now(folder, at)
-        person = await self._may_see_to(wired, alert_id, by)
-        return AlertRow.of(await wired.alerts.resolve(alert_id, person, now, reason))
+        desk, now = await self._now(folder, at)
+        person = await self._may_see_to(desk, alert_id, by)
+        return AlertRow.of(await desk.alerts.resolve(alert_id, person, now, reason))
 
     async def silence_alerts(
         self, folder: Path, match: Sequence[str], *, by: str | None, reason: str, until: datetime | None = None,
         lasts: timedelta | None = None, at: datetime | None = None,
     ) -> SilenceRow:  # fmt: skip
         """Let nobody be told of what matches; see the port."""
-        wired, now = await self._now(folder, at)
-        person = _may_silence(wired.organisation, by)
+        desk, now = await self._now(folder, at)
+        person = _may_silence(desk.organisation, by)
         if (until is None) == (lasts is None):
             raise InvalidArguments("A silence ends: say until when, or for how long, and not both.")
-        end = now + lasts if lasts is not None else known_at(wired.organisation, until)
+        end = now + lasts if lasts is not None else known_at(desk.organisation, until)
         assert end is not None, "one of the two was given"
-        made = await wired.alerts.silence(typed_matcher(tuple(match)), person, now, until=end, reason=reason)
+        made = await desk.alerts.silence(typed_matcher(tuple(match)), person, now, until=end, reason=reason)
         return SilenceRow.of(made)
 
     async def lift_silence(
         self, folder: Path, silence_id: SilenceId, *, by: str | None, at: datetime | None = None
     ) -> SilenceRow:
         """End a silence now; see the port."""
-        wired, now = await self._now(folder, at)
-        return SilenceRow.of(await wired.alerts.lift(silence_id, _may_silence(wired.organisation, by), now))
+        desk, now = await self._now(folder, at)
+        return SilenceRow.of(await desk.alerts.lift(silence_id, _may_silence(desk.organisation, by), now))
 
     async def attention(self, folder: Path, *, at: datetime | None = None, sees: Sees = sees_all) -> AttentionShown:
         """Return what would be seen to now; see the port."""
-        wired, now = await self._now(folder, at)
-        attended = await wired.attention.now(now)
-        organisation = wired.organisation
+        desk, now = await self._now(folder, at)
+        attended = await desk.attention.now(now)
+        organisation = desk.organisation
         seen = type(attended)(
             attended.at,
             tuple(each for each in attended.order if sees(place_of(organisation, each.alert))),
             tuple(each for each in attended.left_out if sees(place_of(organisation, each.alert))),
         )
-        return AttentionShown.of(seen, await wired.sampling.rates() if sees(None) else {})
+        return AttentionShown.of(seen, await desk.sampling.rates() if sees(None) else {})
 
     async def alert_ids(self, folder: Path) -> Sequence[AlertId]:
         """Return the ids of all alerts of the organisation."""
@@ -114,15 +133,15 @@ class Alerting:
         return [SilenceId(stream) for stream in await self._streams(folder, SilenceId.KIND)]
 
     async def _streams(self, folder: Path, kind: str) -> Sequence[str]:
-        wired = await self._wired(folder)
-        return await wired.store.ledger.streams(kind, organisation=wired.organisation.name)
+        desk = await self._desk(folder)
+        return await desk.ledger.streams(kind, organisation=desk.organisation.name)
 
-    async def _may_see_to(self, wired: Wired, alert_id: AlertId, by: str | None) -> Person:
+    async def _may_see_to(self, desk: _Desk, alert_id: AlertId, by: str | None) -> Person:
         """Return the person, who operates where the alert belongs or was told of it."""
-        view = await wired.alerts.get(alert_id)
-        people = wired.organisation.people
+        view = await desk.alerts.get(alert_id)
+        people = desk.organisation.people
         person = people.acting(by, system_user())
-        place = place_of(wired.organisation, view)
+        place = place_of(desk.organisation, view)
         if OPERATING.isdisjoint(people.roles_at(person, place)) and not person.is_called(list(view.told_to)):
             raise PermissionRefused(
                 f"{person.name} may not see to {alert_id}: that takes the role operator or admin"
@@ -132,12 +151,23 @@ class Alerting:
             )  # fmt: skip
         return person
 
-    async def _now(self, folder: Path, at: datetime | None) -> tuple[Wired, datetime]:
-        wired = await self._wired(folder)
-        return wired, known_at(wired.organisation, at) or self._resources.clock.now()
+    async def _now(self, folder: Path, at: datetime | None) -> tuple[_Desk, datetime]:
+        desk = await self._desk(folder)
+        return desk, known_at(desk.organisation, at) or self._resources.clock.now()
 
-    async def _wired(self, folder: Path) -> Wired:
-        return (await self._resources.organisations()).now(folder_of(folder))
+    async def _desk(self, folder: Path) -> _Desk:
+        organisation, _ = await (await self._resources.organisations()).current(folder_of(folder))
+        desk = self._desks.get(organisation.name)
+        if desk is None:
+            desk = _Desk(await self._resources.store(), self._resources.settings, organisation)
+            self._desks[organisation.name] = desk
+        desk.organisation = organisation
+        return desk
+
+
+def rules_of(organisation: Organisation, settings: Settings) -> AlertRules:
+    """Return what an organisation says about its alerts, and what the settings say where it says nothing."""
+    return organisation.alerts.rules(settings.alerts, settings.sensor, organisation.zone)
 
 
 def place_of(organisation: Organisation, view: AlertView) -> Name | None:

@@ -7,6 +7,7 @@ so that the others read just that. What it costs to go on follows from what is o
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -55,9 +56,15 @@ class Board:
         self.alerts: dict[AlertId, AlertView] = {}
         """All that are not closed."""
         self.silences: dict[SilenceId, Silence] = {}
+        self._turn = asyncio.Lock()
+        """Tasks of one process take turns: what one reads must not take the place of what another knows already."""
 
     async def look(self) -> None:
         """Take in what other processes did since the last look."""
+        async with self._turn:
+            await self._look()
+
+    async def _look(self) -> None:
         if self._version is None:
             await self._begin()
             return
@@ -78,12 +85,13 @@ class Board:
         Raises:
             VersionConflict: too many processes change alerts at once.
         """
-        for _ in range(_TRIES):
-            await self.look()
-            change = Change(Drafts(self._organisation, self.alerts.values()), dict(self.silences))
-            result = work(change)
-            if await self._commit(change, at):
-                return result
+        async with self._turn:
+            for _ in range(_TRIES):
+                await self._look()
+                change = Change(Drafts(self._organisation, self.alerts.values()), dict(self.silences))
+                result = work(change)
+                if await self._commit(change, at):
+                    return result
         raise VersionConflict(f"The alerts of {self._organisation} are changed by too many at once; try again.")
 
     async def get(self, alert_id: AlertId) -> AlertView:

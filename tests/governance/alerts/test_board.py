@@ -25,6 +25,18 @@ async def test_many_servers_at_once_make_one_alert_and_lose_no_signal(store: Sql
     assert {view.signals for view in views} == {40}
 
 
+async def test_tasks_of_one_process_do_not_get_into_each_others_way(sqlite_store: SqlStore) -> None:
+    alerts, other = (Alerts(sqlite_store, ORGANISATION, rules()) for _ in range(2))
+
+    async def ask(number: int) -> None:
+        await other.note([raw(number=1_000 + number)], START)
+        await asyncio.gather(alerts.open(START), alerts.note([raw(number=number)], START), alerts.recent())
+
+    await asyncio.gather(*(ask(number) for number in range(12)))
+
+    assert [view.signals for view in await alerts.open(START)] == [24]
+
+
 async def test_a_new_process_reads_what_goes_on_and_nothing_of_what_is_closed(sqlite_store: SqlStore) -> None:
     alerts = Alerts(sqlite_store, ORGANISATION, rules())
     for day in range(30):
