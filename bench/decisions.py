@@ -8,6 +8,12 @@ its round. The raw side does the least there is: it counts each signal in a dict
 commits a row of JSON for each slice that it touched, once a round. The sides take turns. *flatness* is the
 processor time of the last tenth of the rounds over that of the tenth before the middle, when the half hour of keys that
 are remembered is full: what a signal costs must not grow with the history.
+
+*race*: on each of 1,000 cards one person says yes and another no at the same moment, on each store that answers: how
+many cards had exactly one decision and a loser who was told who won.
+
+*cards*: what listing the next ten, deciding one and a sweep of deadlines take with 10 and with 10,000 open cards, and
+how many times the one is of the other.
 """
 
 from __future__ import annotations
@@ -17,11 +23,15 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+import decisions_cards
+import decisions_race
 import decisions_signals
 from rig import parser, show
 
 PARTS: Mapping[str, Callable[[argparse.Namespace], Awaitable[dict[str, Any]]]] = {
     "signals": decisions_signals.measure,
+    "race": decisions_race.measure,
+    "cards": decisions_cards.measure,
 }
 """Part → what measures it; each lies in a file of its own."""
 
@@ -43,6 +53,8 @@ def main() -> None:
     made = parser(__doc__)
     made.add_argument("--parts", nargs="+", choices=tuple(PARTS), default=list(PARTS))
     decisions_signals.add_arguments(made)
+    decisions_race.add_arguments(made)
+    decisions_cards.add_arguments(made)
     arguments = made.parse_args()
     show({"bench": "decisions", **asyncio.run(measure(arguments))}, lines, as_json=arguments.json)
 

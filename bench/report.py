@@ -36,7 +36,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "react": ("--tools", "100", "--repeat", "20"),
     "context": ("--lengths", "30", "--stored", "100", "--repeat", "3"),
     "routing": ("--set", "test"),
-    "decisions": ("--signals", "2000", "--rounds", "20"),
+    "decisions": ("--signals", "2000", "--rounds", "20", "--pairs", "20", "--cards", "100", "--stores", "sqlite"),
     "cold_start": ("--repeat", "1"),
 }
 INTRODUCTION = """\
@@ -321,7 +321,31 @@ def signals(one: Mapping[str, Any]) -> str:
     return table(HELD, rows)
 
 
-DECISIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"signals": signals}
+def race(one: Mapping[str, Any]) -> str:
+    rows = [
+        (f"{kind}: {one['pairs']:,} pairs of a yes and a no at once, one winner each", *_met(of, one["pairs"]))
+        for kind, of in one.items()
+        if isinstance(of, Mapping)
+    ]
+    return table(HELD, rows)
+
+
+def _met(of: Mapping[str, Any], pairs: int) -> tuple[Any, ...]:
+    return of["one_winner"], pairs, "yes" if of["one_winner"] == pairs else "**no**"
+
+
+def cards(one: Mapping[str, Any]) -> str:
+    rows = []
+    for kind, of in one.items():
+        if isinstance(of, Mapping):
+            what = f"{kind}, with {one['cards']:,} open cards beside {one['beside']}"
+            rows += [
+                (f"{what}: {name}, times", *asked(of[f"{name}_times"], 2.0)) for name in ("list", "decide", "sweep")
+            ]
+    return table(HELD, rows)
+
+
+DECISIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"signals": signals, "race": race, "cards": cards}
 """Part of `decisions` → its table."""
 
 STARTS = {"silicon --help": 300, "silicon run, to the first event": 1_000}
