@@ -410,6 +410,7 @@ sensors-rule-catch_up = missed:
 sensors-failed = { $sensor } failed at { $at }: { $message }
 sensors-open = { $sensor }: not over yet for { $slices }
 sensors-recalibrated = { $sensor }: began anew { $at }, because { $metric } changed
+sensors-usual = ({ $expected } expected, { $low } to { $high } usual)
 sensors-held-back = { $count ->
     [one] { $sensor } was held back once, because { $why }.
    *[other] { $sensor } was held back { $count } times, the last time because { $why }.

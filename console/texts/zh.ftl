@@ -352,6 +352,7 @@ sensors-rule-catch_up = 错过时:
 sensors-failed = { $sensor } 在 { $at } 失败：{ $message }
 sensors-open = { $sensor }：{ $slices } 尚未结束
 sensors-recalibrated = { $sensor }：因 { $metric } 已更改，于 { $at } 重新开始
+sensors-usual = （预期 { $expected }，通常在 { $low } 至 { $high } 之间）
 sensors-held-back = { $sensor } 被抑制 { $count } 次，最近一次的原因：{ $why }
 sensors-when = 条件
 sensors-severity = 重要程度

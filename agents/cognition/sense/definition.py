@@ -15,10 +15,11 @@ SENSOR_VARIABLES: Mapping[str, ValueType] = {
     "history": ValueType.INTEGER,
     "bucket": ValueType.STRING,
     "dimensions": ValueType.OBJECT,
+    "complete": ValueType.BOOLEAN,
 }
 """What `when`, `clear_when` and `pass_over` may name.
 
-`baseline` is the median of the earlier buckets, `history` how many there are.
+`baseline` is the median of the earlier buckets, `history` how many there are, `complete` whether the bucket is whole.
 """
 BASELINE_VARIABLES: Mapping[str, ValueType] = {
     "expected": ValueType.NUMBER,

@@ -119,6 +119,7 @@ class _Slice:
             "history": history,
             "bucket": value.bucket,
             "dimensions": dict(value.dimensions),
+            "complete": value.complete,
         }
         if self._pass_over is not None and _passes_over(self._pass_over, facts):
             return Judged(value, Standing.PASSED_OVER, self._row, baseline, history)

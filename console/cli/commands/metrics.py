@@ -16,7 +16,7 @@ from console.cli.options import AsJson, At, Language, Organisation, command, mom
 from console.cli.render.facts import Pair, facts, table
 from console.cli.render.metric_versions import SHOWN, version_lines
 from console.cli.session import Session, conduct
-from console.cli.words import in_language, seconds
+from console.cli.words import NO_BREAK, in_language
 from console.cli.words import moment as moment_text
 from console.ports import Application
 from console.views import MetricReading
@@ -81,7 +81,7 @@ def show(organisation: Organisation, metric: Metric, language: Language = None, 
                         (say("metrics-watched-by"), ", ".join(shown.sensors) or say("metrics-nobody")),
                         (say("metrics-version"), f"{shown.version[:SHOWN]} ({shown.versions})"),
                         (say("metrics-in-force"), f"{moment_text(shown.in_force_since)}, {shown.read_by}"),
-                        *([(say("metrics-freshness"), seconds(found.freshness_s))] if found.freshness_s else []),
+                        *([(say("metrics-freshness"), _span(found.freshness_s))] if found.freshness_s else []),
                     ]
                 )
             ),
@@ -154,6 +154,13 @@ def history(
         return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)
+
+
+def _span(seconds: float) -> str:
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds % length == 0:
+            return f"{seconds / length:g}{NO_BREAK}{unit}"
+    return f"{seconds:g}{NO_BREAK}s"
 
 
 def _formula(metric: MetricDefinition) -> str:

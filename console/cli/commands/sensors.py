@@ -20,7 +20,8 @@ from console.cli.words import command_line, measured
 from console.cli.words import moment as moment_text
 from console.ports import Application
 from console.views import Raised, SensorFailure, SensorRow, SensorsOutcome
-from contracts import SignalKind
+from contracts import Signal, SignalKind
+from runtime.texts import Say
 
 app = command("List sensors, and let them look.")
 
@@ -145,14 +146,30 @@ def _signal_line(raised: Raised, output: Output) -> Text:
     where = ", ".join(f"{name} {value}" for name, value in signal.dimensions.items())
     value = say("summary-missing") if signal.value is None else measured(signal.value, raised.unit)
     return Text.assemble(
-        ("▲ ", "red" if signal.severity.value in ("critical", "high") else "cyan"),
+        _mark(signal),
         f"{say(f'signal-{kind}')}  ",
         (signal.sensor, "bold"),
         f"  {signal.bucket or ''}",
         f"  {where}" if where else "",
         f"  {signal.metric or ''} {value}",
+        _usual(raised, say),
         (f"  {say(f'severity-{signal.severity.value}')}", "dim"),
     )
+
+
+def _mark(signal: Signal) -> tuple[str, str]:
+    if signal.kind is SignalKind.CLEARED:
+        return ("✓ ", "green")
+    return ("▲ ", "red" if signal.severity.value in ("critical", "high") else "cyan")
+
+
+def _usual(raised: Raised, say: Say) -> str:
+    """Return what was expected and what still would have been usual, where the sensor knows that."""
+    signal = raised.signal
+    if signal.expected is None or signal.low is None or signal.high is None:
+        return ""
+    expected, low, high = (measured(value, raised.unit) for value in (signal.expected, signal.low, signal.high))
+    return f"  {say('sensors-usual', expected=expected, low=low, high=high)}"
 
 
 def _command(raised: Raised, organisation: str, at: str | None) -> str:
