@@ -14,6 +14,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from agents.cognition.explain import Point, Question, State, Verdict
+from agents.cognition.explain import explain as explain_series
 from agents.cognition.explain_capability import ExplainCapability
 from console.pinned import Organisations
 from console.texts import say_in
@@ -148,3 +150,32 @@ async def test_the_first_week_of_the_year_says_nothing(explain: Explain) -> None
 
     assert (found["verdict"], found["confidence"], found["next"]) == ("inconclusive", "low", None)
     assert "cannot be said" in found["statement"]
+
+
+@pytest.mark.xdist_group("year")
+def test_over_the_year_quiet_days_are_left_alone_and_bad_ones_are_seen(flights: pd.DataFrame, water: pd.Series) -> None:
+    """False alarms on quiet stretches, counted: see docs/reasoning.md."""
+    counted = flights.groupby("day").hit.agg(["mean", "count"])
+    days = [str(day) for day in counted.index]
+    seasons = [pd.Timestamp(day).weekday() for day in days]
+    whole = [
+        Point(d, float(counted["mean"][d]), int(counted["count"][d]), True, s)
+        for d, s in zip(days, seasons, strict=True)
+    ]
+    inches = [Point(d, float(water[d]) if d in water else None, 1, True, s) for d, s in zip(days, seasons, strict=True)]
+    unusual = {}
+    for place, day in enumerate(days):
+        first = max(0, place - 56)
+        question = Question(
+            whole[first : place + 1], "share", {}, {"water": inches[first : place + 1]}, season_lag=7, most_lag=2
+        )
+        found = explain_series(question)
+        if found.unusual.state is State.FOUND:
+            unusual[day] = (found.verdict, found.confidence)
+    quiet = [day for day in days if counted["mean"][day] < 0.03]
+    bad = [day for day in days if counted["mean"][day] > 0.10]
+
+    assert (len(unusual), len(quiet), len(bad)) == (39, 292, 17)
+    assert [day for day in quiet if day in unusual] == ["2013-11-07", "2013-11-17", "2013-11-18"]
+    assert [day for day in bad if day not in unusual] == ["2013-07-10"]
+    assert sum(verdict is Verdict.DRIVER for verdict, _ in unusual.values()) == 26

@@ -10,7 +10,7 @@ from agents.cognition.evaluate.calibration import corrections_due, reliability
 from agents.cognition.evaluate.labels import LedgerLabels, Standing
 from agents.cognition.evaluate.promise import Judged, Kept, judge
 from agents.cognition.evaluate.proposing import Proposals, Proposed
-from contracts import CardId, CardKind, Event, Name, Option, OrderId
+from contracts import CardId, CardKind, Event, Expectation, Name, Option, OrderId
 from governance.approvals import CardState
 from governance.approvals.card import CardView, fold_card
 from governance.errors import IllegalTransition
@@ -130,7 +130,7 @@ class Evaluator:
         except NotFound:
             kept, why = Kept.INCONCLUSIVE, "metric_gone"
         else:
-            if version == expected.metric_version:
+            if version == expected.metric_version and self._is_read_so(expected):
                 start = buckets.from_text(expected.period, expected.grain)
                 read = await self._registry.value(
                     expected.metric, expected.grain, at=at, bucket=buckets.to_text(start, expected.grain),
@@ -138,6 +138,8 @@ class Evaluator:
                 )  # fmt: skip
                 value, rows = (read[0].value, read[0].n) if read else (None, 0)
             kept, why = judge(expected, value, version)
+            if why == "no_value" and not self._is_read_so(expected):
+                why = "definition_changed"
             if why == "no_value" and at < expected.ends_at + self._patience(expected.metric):
                 return None
             change = None if value is None else value - expected.baseline
@@ -145,6 +147,11 @@ class Evaluator:
             view.card.card_id, option.id, str(view.state.value), await self._skill_of(view.card.order_id),
             option.confidence, expected, kept, why, value, rows, change, at, version,
         )  # fmt: skip
+
+    def _is_read_so(self, expected: Expectation) -> bool:
+        """Whether the metric still has that grain, and those dimensions."""
+        metric = self._registry.get(expected.metric)
+        return expected.grain in metric.grains and expected.where.keys() <= metric.dimensions.keys()
 
     def _patience(self, metric: str) -> timedelta:
         return self._registry.freshness(metric) + timedelta(seconds=self._settings.wait_s)

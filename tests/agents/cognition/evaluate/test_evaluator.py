@@ -97,6 +97,14 @@ async def test_under_another_definition_nothing_is_compared(
     assert (one.kept, one.why) == (Kept.INCONCLUSIVE, "definition_changed")
 
 
+async def test_a_metric_that_lost_its_grain_is_not_read(sqlite_store: SqlStore, promise: Promise, duck: Duck) -> None:
+    await promise()
+    other = MetricRegistry([cancel_rate(grains=("hour",))], duck.query)
+    [one] = (await Evaluator(sqlite_store.ledger, other, ORGANISATION, EvaluationSettings()).due(OVER)).judged
+
+    assert (one.kept, one.why) == (Kept.INCONCLUSIVE, "definition_changed")
+
+
 async def test_a_metric_that_cannot_be_read_now_is_tried_again(
     sqlite_store: SqlStore, promise: Promise, duck: Duck
 ) -> None:
