@@ -86,9 +86,9 @@ class Watching:
         failed: list[SensorFailure] = []
         looked_at = merged = 0
         chosen = _chosen(names, organisation)
-        for definition in chosen:
-            run = await wired.sensors.run(definition, moment)
-            await wired.alerts.note(noticed(run), moment)
+        runs = [(definition, await wired.sensors.run(definition, moment)) for definition in chosen]
+        await wired.alerts.note([each for _, run in runs for each in noticed(run)], moment)  # before anything follows
+        for definition, run in runs:
             looked_at += run.buckets
             merged += len(run.merged)
             if run.problem is not None:

@@ -94,7 +94,7 @@ def test_a_person_sees_takes_on_and_silences_alerts(example: Path, capsys: pytes
     history = answer(capsys, "alerts", "show", org, first)["history"]
     assert (again["error"]["code"], "duty-planner" in again["error"]["message"]) == ("ALERT_PAST", True)
     assert [each["type"] for each in history] == [
-        "alert.opened", "alert.hushed", "alert.heard", "alert.acknowledged",
+        "alert.opened", "alert.told", "alert.hushed", "alert.heard", "alert.acknowledged",
     ]  # fmt: skip
 
 

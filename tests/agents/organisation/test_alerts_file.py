@@ -37,7 +37,7 @@ def test_the_first_route_that_matches_takes_an_alert() -> None:
 def test_a_route_says_what_it_says_and_the_settings_the_rest() -> None:
     route = rules(EXAMPLE.read_text()).routes[0]
 
-    assert (route.wait, route.interval, route.impact) == (timedelta(minutes=1), timedelta(minutes=5), Degree.HIGH)
+    assert (route.wait, route.interval, route.impact) == (timedelta(0), timedelta(minutes=5), Degree.HIGH)
     assert [(level.to, level.after) for level in route.levels] == [
         (("duty-managers",), timedelta(0)),
         (("duty-planner",), timedelta(minutes=15)),
