@@ -13,6 +13,7 @@ from console.seeing import Seeing
 from console.system_user import system_user
 from contracts import ExecutionId
 from governance.asked import still_asks
+from governance.costs import CostBook
 from runtime import keeping
 from runtime.errors import InvalidArguments, NotFound, OrganisationFaulty
 from runtime.executor import ExecutionView
@@ -47,8 +48,11 @@ class Archiving:
             raise InvalidArguments(
                 f"Executions are kept for 0 to {most}, not for {days:g}; 0 keeps all.", days=str(days)
             )
+        store = await self._resources.store()
+        if not dry:
+            await CostBook(store.ledger).catch_up()  # what is pruned has cost what it has cost
         return await keeping.prune(
-            await self._resources.store(),
+            store,
             self._resources.clock,
             days=retention.executions_days if days is None else days,
             stream_only_days=retention.stream_only_days,

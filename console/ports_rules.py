@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from console.views_rules import RuleRow
+from console.views_rules import RefusedActions, RuleRow
 
 
 class Rules(Protocol):
@@ -20,4 +20,8 @@ class Rules(Protocol):
         Raises:
             OrganisationFaulty: a rule cannot be read.
         """
+        ...
+
+    async def refused(self, folder: Path, *, last: int) -> RefusedActions:
+        """Return what the rules of an organisation refused: how often each, and the `last` ones, the newest first."""
         ...

@@ -57,6 +57,16 @@ class RefusedAction:
     execution_id: ExecutionId | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedActions:
+    """What the rules of an organisation did not let happen."""
+
+    counts: Mapping[str, int]
+    """Rule → how often, ever."""
+    newest: tuple[RefusedAction, ...]
+    """The newest first."""
+
+
 def refused_action(
     at: datetime, data: Mapping[str, Json], *, order_id: str, execution_id: ExecutionId | None
 ) -> RefusedAction:  # fmt: skip

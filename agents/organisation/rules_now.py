@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ class RulesNow:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._place = os.fspath(folder / "rules")
         self._seen: _Seen | None = None
         self._rules: Sequence[Policy] = ()
 
@@ -31,8 +33,8 @@ class RulesNow:
     def _look(self) -> _Seen | None:
         """Return what tells whether a file changed, None where the folder has no rules or cannot be looked at."""
         try:
-            found = sorted((self._folder / "rules").iterdir())
-            looks = [(file.name, file.stat()) for file in found]
+            with os.scandir(self._place) as files:
+                looks = [(file.name, file.stat()) for file in files]
         except OSError:
             return None
-        return tuple((name, look.st_mtime_ns, look.st_size, look.st_ino) for name, look in looks)
+        return tuple(sorted((name, look.st_mtime_ns, look.st_size, look.st_ino) for name, look in looks))

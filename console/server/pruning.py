@@ -8,6 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from console.resources import Resources
 from governance.asked import still_asks
+from governance.costs import CostBook
 from runtime import keeping
 from runtime.errors import LedgerError
 from runtime.executor.holder import this_process
@@ -61,6 +62,7 @@ async def _prune(resources: Resources) -> None:
 
 async def _prune_held(resources: Resources, store: SqlStore) -> None:
     retention = resources.settings.retention
+    await CostBook(store.ledger).catch_up()  # what is pruned has cost what it has cost
     pruned = await keeping.prune(
         store,
         resources.clock,

@@ -367,6 +367,12 @@ rules-breach-fails-silently = fails silently
 rules-breach-inconvenient = is inconvenient
 rules-lets-pass = passes
 rules-refuses = is refused
+rules-none-refused = No rule has refused anything.
+rules-times = refused
+rules-at = at (UTC)
+rules-action = action
+rules-step = step
+rules-execution = execution
 rules-tested = { $count ->
     [one] 1 example
    *[other] { $count } examples

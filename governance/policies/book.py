@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from contracts import Json
+from contracts import Effect, Json
 from governance.policies.policy import Policy, PolicyRequest
 from runtime.capabilities.actions import POLICY_VIOLATED
 from runtime.capabilities.port import Refused
@@ -41,9 +41,18 @@ class PolicyBook:
 
     def __init__(self, policies: Iterable[Policy]) -> None:
         self._policies = sorted(policies, key=lambda policy: policy.name)
+        self._concerned: dict[tuple[str, Effect], bool] = {}
 
     def __iter__(self) -> Iterator[Policy]:
         return iter(self._policies)
+
+    def concerns(self, use: str, effect: Effect) -> bool:
+        """Whether any of them is asked about a call of the capability with that effect."""
+        known = self._concerned.get((use, effect))
+        if known is None:
+            covering = (policy for policy in self._policies if policy.is_checked and policy.covers(use, effect))
+            known = self._concerned[use, effect] = any(covering)
+        return known
 
     def violated_by(self, request: PolicyRequest) -> Breach | None:
         """Return the first breach, or None when every policy lets the request pass."""

@@ -51,6 +51,8 @@ class StandingPolicies:
                 fault.facts["happened"] = "no"
                 raise
             book = self._joined[1] if self._joined is not None else PolicyBook(self._pinned)
+        if not book.concerns(spec.name, spec.effect):
+            return None
         request = PolicyRequest.made_by(order, spec, arguments)
         breach = book.violated_by(request)
         return None if breach is None else breach.refused(request, order.language)

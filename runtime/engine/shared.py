@@ -119,6 +119,7 @@ class Shared:
             spent = own_spent(event.type, event.data)
             if spent is not None:
                 used = {self._row_of(budget, drawn): spent_of(spent.usage, budget.limits) for budget in self.budgets}
+            used = {row: amounts for row, some in used.items() if (amounts := _some(some))}
             rows = dict.fromkeys((*drawn, *used))
             changes += [CursorChange(row, partial(_settle, drawn.get(row, ()), used.get(row, {}))) for row in rows]
         return changes
@@ -200,6 +201,10 @@ def extend(amounts: Amounts, stands: Cursor) -> Cursor:
 
 def _changed(stands: Cursor, row: Row) -> Cursor:
     return Cursor(stands.name, stands.position + 1, data=row.to_data())
+
+
+def _some(amounts: Amounts) -> Amounts:
+    return {limit: some for limit, some in amounts.items() if some}
 
 
 def _holds(known: Mapping[Limit, Decimal] | None, amounts: Amounts) -> bool:

@@ -13,7 +13,7 @@ from console.cli.exits import Exit
 from console.cli.options import AsJson, Language, Organisation, command
 from console.cli.render.facts import facts, table
 from console.cli.session import Session, conduct
-from console.cli.words import in_language
+from console.cli.words import brief_hash, in_language
 from console.errors import UnknownName
 from console.ports import Application
 from console.views_rules import RuleExample, RuleRow
@@ -81,6 +81,36 @@ def test(
             session.output.show(Text(each.name, style="bold"), *(_line(one, session.say) for one in each.examples))
         session.output.show(session.say("rules-tested", count=count, failed=failed))
         return Exit.FAILED if failed else Exit.DONE
+
+    conduct(work, as_json=as_json, language=language)
+
+
+@app.command()
+def refused(
+    organisation: Organisation,
+    last: Annotated[int, typer.Option(min=1, max=200, help="How many, the newest first.")] = 20,
+    language: Language = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the actions that rules did not let happen."""
+
+    async def work(session: Session, application: Application) -> int:
+        found = await application.refused(Path(organisation), last=last)
+        session.output.data(found)
+        say = session.say
+        if not found.newest:
+            session.output.show(say("rules-none-refused"))
+            return Exit.DONE
+        counts = [[rule, str(count)] for rule, count in sorted(found.counts.items())]
+        session.output.show(table([say("rules-name"), say("rules-times")], counts, right=(1,)))
+        headings = [say(f"rules-{name}") for name in ("at", "name", "action", "step", "execution")]
+        rows = [
+            [f"{each.at:%Y-%m-%d %H:%M:%S}", f"{each.rule}@{brief_hash(each.rule_version)}", each.use, each.step,
+             str(each.execution_id or "")]
+            for each in found.newest
+        ]  # fmt: skip
+        session.output.show(table(headings, rows))
+        return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)
 

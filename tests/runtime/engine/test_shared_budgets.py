@@ -16,9 +16,11 @@ from governance.costs.amounts import total
 from runtime.engine.shared import Row, extend
 from runtime.engine.shared_budget import Period, SharedBudget
 from runtime.errors import NetworkFault
+from runtime.ledger import open_store
 from runtime.ledger.port import Cursor, CursorChange
 from runtime.ledger.store import SqlStore
 from runtime.model.port import ModelAnswer, ModelRequest
+from runtime.settings import LedgerSettings
 from tests.fakes.clock import HandClock
 from tests.fakes.crashing_store import Crash, CrashingStore
 from tests.fakes.engine_world import Tool, World, one_after_the_other
@@ -79,6 +81,20 @@ async def test_of_twenty_executions_at_once_with_a_budget_for_three_three_pay(
     assert sorted(report.state for report in reports) == [OrderState.DONE] * 3 + [OrderState.PARTIAL] * 17
     row = await row_of(store, budget, clock)
     assert (row.spent[Limit.MONEY], row.open) == (Decimal(3), {})
+
+
+async def test_two_servers_on_one_database_spend_a_budget_once(store_url: str, tmp_path: Any, clock: HandClock) -> None:
+    settings, budget, paid = LedgerSettings(url=store_url), desk(money=usd("3")), []
+    stores = [await open_store(settings, home=tmp_path, clock=clock) for _ in range(2)]
+    try:
+        worlds = [a_world(stores[n % 2], clock, budget, pay=lambda a, c: paid.append(1) or {}) for n in range(12)]
+        await asyncio.gather(*(run(world, PAY) for world in worlds))
+        row = await row_of(stores[0], budget, clock)
+    finally:
+        for each in stores:
+            await each.close()
+
+    assert (len(paid), row.spent[Limit.MONEY], row.open) == (3, Decimal(3), {})
 
 
 async def test_of_twenty_calls_of_one_order_three_are_made_and_what_they_gave_is_kept(
