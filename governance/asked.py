@@ -52,7 +52,7 @@ class PeopleAsked:
         """Remind of, pass on or expire what nobody answered in time. One that cannot be judged hinders no other."""
         now = self._clock.now()
         for follow in self._followers:
-            await follow.catch_up()
+            await self._guarded("what follows for cards", follow.catch_up())
         for card_id in await self._index.due(now):
             if card_id not in self._broken:
                 await self._guarded(card_id, self._judge_card(card_id, now))
@@ -89,26 +89,6 @@ class PeopleAsked:
             if await self._settled_at(each) > after:
                 return True
         return False
-
-    async def _judge(self, stream: str, now: datetime) -> None:
-        if stream not in self._deadlines:
-            self._deadlines[stream] = await self._deadline_of(stream)
-        deadline = self._deadlines[stream]
-        if deadline is None or now < deadline:
-            return
-        del self._deadlines[stream]
-        if stream.startswith("card/"):
-            (first, *_) = await self._ledger.read(stream)
-            gateway = ApprovalGateway(self._store, self._clock, People(()), first.organisation)
-            await gateway.judge(CardId(stream), now)
-        else:
-            await self._desk.judge(QuestionId(stream), now)
-
-    async def _deadline_of(self, stream: str) -> datetime | None:
-        if stream.startswith("card/"):
-            view = fold_card(await self._ledger.read(stream))
-            return view.deadline if view.is_open else None
-        return (await self._desk.get(QuestionId(stream))).deadline
 
     async def _settled_at(self, asked: CardId | QuestionId) -> int:
         """Return the position of the event that settled it; 0 while it is open."""

@@ -29,6 +29,8 @@ CURSOR = "approvals/following"
 _JUDGED = ("card.decided", "card.executed", "card.execution_failed", "card.undone", "card.reviewed")
 _EVENTS = (*ENDINGS, "card.used", *_JUDGED)
 _AT_ONCE = 500
+_PASSED_OVER = 2_000
+"""Positions without anything to follow that are rather looked through again than noted as read: a note is a commit."""
 _MOST_OPEN = 2_000
 """Orders that are watched at once; the oldest are given up, whose cards say `approved` for ever."""
 _MOVES = {"card.executed": Move.EXECUTE, "card.execution_failed": Move.FAIL, "card.undone": Move.UNDO}
@@ -75,6 +77,8 @@ class FollowsCards:
             if saved.position >= head:
                 return
             events = await self._ledger.read_all(after=saved.position, until=head, types=_EVENTS, limit=_AT_ONCE)
+            if not events and head - saved.position < _PASSED_OVER:
+                return
             upto = events[-1].position if len(events) == _AT_ONCE else head
             kept, appends = _Kept.of(saved.data), list[Append]()
             touched: dict[str, None] = {}

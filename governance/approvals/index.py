@@ -22,6 +22,8 @@ from runtime.ledger.transaction import Transaction
 
 _EVENTS = (*CARD_EVENTS, "stream.pruned")
 _AT_ONCE = 1_000
+_PASSED_OVER = 2_000
+"""Positions without anything about cards that are rather looked through again than noted: a note is a commit."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NEVER = 2**62
 _ID = 1
@@ -103,6 +105,8 @@ class CardIndex:
             if seen == head:
                 return
             events = await ledger.read_all(after=seen, until=head, types=_EVENTS, limit=_AT_ONCE)
+            if not events and head - seen < _PASSED_OVER:
+                return
             named = [str((e.data or {}).get("stream")) if e.type == "stream.pruned" else e.subject for e in events]
             streams = dict.fromkeys(each for each in named if each.startswith(f"{CardId.KIND}/"))
             rows = {each: await self._row(each) for each in streams}
