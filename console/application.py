@@ -16,6 +16,7 @@ from console.budgeting import Budgeting
 from console.calibrating import Calibrating
 from console.clustering import Clustering
 from console.costing import Costing
+from console.deliveries import Deliveries
 from console.evidence import Evidence
 from console.executions import SiliconExecutions
 from console.keeping import Keeping
@@ -64,6 +65,7 @@ class SiliconApplication(
     Measuring,
     Calibrating,
     Beating,
+    Deliveries,
 ):
     """The port `Application`. Deadlines that passed are judged before anything is read or run."""
 

@@ -16,6 +16,7 @@ from console.ports_bridges import Bridges
 from console.ports_calibration import Calibrations
 from console.ports_cluster import Cluster
 from console.ports_costs import CostsPort
+from console.ports_deliveries import Deliveries
 from console.ports_evidence import Evidence
 from console.ports_executions import Executions, Watch
 from console.ports_letters import Letters
@@ -47,6 +48,7 @@ class Application(
     MetricsPort,
     Calibrations,
     BeatsPort,
+    Deliveries,
     Protocol,
 ):
     """The product as its faces use it.

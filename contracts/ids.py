@@ -132,6 +132,18 @@ class NotificationId(Id):
         return cls(f"{cls.KIND}/{ulid_text(int.from_bytes(digest[:16]))}")
 
 
+class DeliveryId(Id):
+    """One message on its way to one person by one channel."""
+
+    KIND = "delivery"
+
+    @classmethod
+    def under(cls, *names: str) -> Self:
+        """Return the id of what is delivered under a key, the same each time: receivers tell a second one by it."""
+        digest = hashlib.sha256("\n".join(names).encode()).digest()
+        return cls(f"{cls.KIND}/{ulid_text(int.from_bytes(digest[:16]))}")
+
+
 class EventId(Id):
     """One event of the ledger."""
 

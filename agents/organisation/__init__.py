@@ -15,6 +15,7 @@ from agents.organisation.loader import (
     read_name,
     read_people,
     read_rules,
+    read_told,
 )
 from agents.organisation.model import EmployeeNode, Organisation, Skill
 from agents.organisation.routing import Fit, Route, route
@@ -41,6 +42,7 @@ __all__ = [
     "read_name",
     "read_people",
     "read_rules",
+    "read_told",
     "route",
     "variables_in",
 ]

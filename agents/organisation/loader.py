@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from agents.organisation.alerts_file import AlertsFile
 from agents.organisation.check_alerts import alert_faults
 from agents.organisation.check_budgets import budget_faults
+from agents.organisation.check_channels import channel_faults
 from agents.organisation.check_connections import connection_faults
 from agents.organisation.check_hosts import host_faults
 from agents.organisation.check_people import people_faults
@@ -34,6 +35,7 @@ from agents.skills.reach import Reach, ShowRule
 from contracts import Name
 from governance.access import Departments, People, Person, Scope
 from governance.approvals.rule import ApprovalRule
+from governance.channels.told import Told
 from governance.policies import Policy
 from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.connections import DuckdbConnection
@@ -170,6 +172,13 @@ def _budgets(org: OrgFile) -> tuple[SharedBudget, ...]:
     return tuple(entry.budget(ZoneInfo(org.time_zone)) for entry in org.budgets)
 
 
+def read_told(folder: Path, *, environ: Mapping[str, str] | None = None) -> Told:
+    """Return who is told by which channels, as the folder says now; raises as `read_people`."""
+    org = _org_file_in(FolderFiles(_there(folder)), folder, environ)
+    channels = {name: entry.channel(name) for name, entry in org.channels.items()}
+    return Told(_people(org), channels, ZoneInfo(org.time_zone), org.language)
+
+
 def _people_in(files: Files, folder: Path, environ: Mapping[str, str] | None) -> People:
     return _people(_org_file_in(files, folder, environ))
 
@@ -200,6 +209,7 @@ def _report(draft: Draft, tree_depth: int | None) -> Report:
     depth = EngineSettings().tree_depth if tree_depth is None else tree_depth
     faults: list[Fault] = list(draft.faults)
     faults += people_faults(draft, tree_depth=depth)
+    faults += channel_faults(draft)
     faults += connection_faults(draft)
     faults += result_faults(draft)
     faults += host_faults(draft)
@@ -295,6 +305,9 @@ def _person(entry: PersonEntry) -> Person:
         groups=frozenset(entry.groups),
         login=entry.login,
         deputy_for=frozenset(entry.deputy_for),
+        email=entry.email,
+        notify=tuple(each.notify() for each in entry.notify),
+        quiet=entry.quiet.quiet() if entry.quiet is not None else None,
         scopes=tuple(Scope(department, frozenset(roles)) for department, roles in entry.departments.items()),
     )
 

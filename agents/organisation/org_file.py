@@ -11,6 +11,13 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from agents.employee.ports import Isolation
 from agents.organisation.budget_files import SharedBudgetEntry
+from agents.organisation.channel_entries import (
+    ChannelEntry,
+    NotifyEntry,
+    QuietEntry,
+    mail_address,
+    notify_entries,
+)
 from agents.organisation.declared import Declared, Duration, money_of, one_or_more
 from agents.organisation.heartbeat_entry import HeartbeatEntry, on_or_off
 from contracts import ApprovalMode, Budget, CapabilityName, Money, Name, Text, ValueType, WorkingHours, Workspace
@@ -89,6 +96,18 @@ class PersonEntry(Declared):
     """The system user that is this person, or `any`."""
     deputy_for: Annotated[tuple[Name, ...], _Several] = ()
     """People this person stands in for."""
+
+    email: str | None = None
+    """Address of e-mail, for channels that need one."""
+    notify: Annotated[tuple[NotifyEntry, ...], BeforeValidator(notify_entries)] = ()
+    """Channels by which the person is told, each from a severity on."""
+    quiet: QuietEntry | None = None
+    """Hours in which the person is left alone."""
+
+    @field_validator("email")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        return mail_address(value)
 
     @property
     def everywhere(self) -> tuple[Role, ...]:
@@ -302,6 +321,8 @@ class OrgFile(Declared):
     """Approval rules; `default` is for what names none."""
     working_hours: HoursEntry | None = None
     """Hours in which deadlines of approval rules may be counted."""
+    channels: dict[Name, ChannelEntry] = Field(default={})
+    """How people are told outside of the console."""
     blackboard: Annotated[dict[str, BoardEntry], BeforeValidator(_board)] = Field(default={})
     """Keys of the blackboard that several write; any other key is replaced by each write."""
     packs: dict[Name, Annotated[tuple[CapabilityName, ...] | None, _Several]] = Field(default={})

@@ -18,7 +18,7 @@ from runtime.errors import LedgerError, NotFound, PermissionRefused, SiliconErro
 SNAPSHOT = 500
 """Executions in a snapshot, the newest ones."""
 
-_PRIVATE = ("token/", "first_token/", "user/", "sign_in/")
+_PRIVATE = ("token/", "first_token/", "user/", "sign_in/", "delivery/")
 """Streams that only administrators see."""
 _LAST = ("execution.finished", "execution.imported")
 

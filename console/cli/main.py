@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "cluster": ("System", "console.cli.commands.cluster", "Show and steer nodes, slots and waiting orders."),
     "users": ("System", "console.cli.commands.users", "See to the people who log in: passwords, locks, tokens."),
     "tokens": ("System", "console.cli.commands.tokens", "Make, list and revoke tokens of the HTTP API."),
+    "deliveries": ("System", "console.cli.commands.deliveries", "See to messages by webhook and e-mail."),
     "dead-letters": ("System", "console.cli.commands.dead_letters", "See to events that a group could not handle."),
     "settings": ("System", "console.cli.commands.settings", "Show every setting, its source and meaning."),
     "audit": ("System", "console.cli.commands.audit", "Verify that the ledger was not altered."),

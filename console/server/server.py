@@ -21,6 +21,7 @@ from console.server.node import give_back_when
 from console.server.pruning import prune_daily
 from console.server.same_ledger import SameLedger
 from console.server.signals import on_signals
+from console.server.telling import tell_people
 from console.server.told import Stopped, Stopping, Tell, Up
 from console.server.warming import warm
 from runtime.clock import Clock
@@ -102,6 +103,7 @@ async def _serve(
             present = tasks.create_task(be_present(store.leases, this_process(), settings.executor))
             pruning = tasks.create_task(prune_daily(resources))
             warming = tasks.create_task(warm(organisations, settings))
+            telling = tasks.create_task(tell_people(resources, dict(organisations.given)))
             beating = tasks.create_task(beat_until(stopping, resources, tuple(organisations.given.values())))
             serving = tasks.create_task(organisations.bridge.serve(entered.set, for_all=not organisations.given))
             await entered.wait()
@@ -113,12 +115,8 @@ async def _serve(
             tell(Up(address_of(listening), os.getpid(), tuple(sorted(organisations.given)), token))
             await service.run_forever()
             await asyncio.wait([closing, answering, draining])
-            serving.cancel()
-            beating.cancel()
-            present.cancel()
-            pruning.cancel()
-            warming.cancel()
-            watching.cancel()
+            for each in (serving, beating, present, pruning, telling, warming, watching):
+                each.cancel()
 
 
 async def _service(resources: Resources, *, embedded: bool) -> ExecutorService:

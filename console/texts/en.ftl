@@ -946,3 +946,31 @@ heartbeat-goal = goals
 heartbeat-meta = meta
 heartbeat-refused = refused
 heartbeat-rounds = rounds
+## What people are told by webhook and e-mail
+
+told-card-raised = Decision needed: { $question }
+told-card-reminded = Still waits for a decision: { $question }
+told-card-escalated = Passed on to you, nobody decided in time: { $question }
+told-card-expired = Expired without a decision: { $question }
+told-until = To be decided by { $deadline }.
+told-question = Question: { $question }
+told-notification = { $employee }: { $text }
+told-alert-news = Alert: { $kind }, { $source }{ $beside ->
+        [0] {""}
+       *[other] {" "}and { $beside } more
+    }
+told-alert-repeat = Still open: { $kind }, { $source }{ $beside ->
+        [0] {""}
+       *[other] {" "}and { $beside } more
+    }
+told-alert-escalation = Nobody took it on: { $kind }, { $source }{ $beside ->
+        [0] {""}
+       *[other] {" "}and { $beside } more
+    }
+
+deliveries-none = Nothing is on its way.
+deliveries-waiting = waiting
+deliveries-sent = delivered
+deliveries-dead = given up
+deliveries-dropped = dropped
+deliveries-retried = It is tried again by the next server that looks.

@@ -796,3 +796,31 @@ heartbeat-goal = 目标
 heartbeat-meta = 自身事务
 heartbeat-refused = 拒绝
 heartbeat-rounds = 轮次
+## 通过 webhook 和邮件告知的内容
+
+told-card-raised = 需要决定：{ $question }
+told-card-reminded = 仍待决定：{ $question }
+told-card-escalated = 无人及时决定，现转交给您：{ $question }
+told-card-expired = 未作决定即过期：{ $question }
+told-until = 请在 { $deadline } 之前决定。
+told-question = 问题：{ $question }
+told-notification = { $employee }：{ $text }
+told-alert-news = 告警：{ $kind }，{ $source }{ $beside ->
+        [0] {""}
+       *[other] 及另外 { $beside } 项
+    }
+told-alert-repeat = 仍未解除：{ $kind }，{ $source }{ $beside ->
+        [0] {""}
+       *[other] 及另外 { $beside } 项
+    }
+told-alert-escalation = 无人处理：{ $kind }，{ $source }{ $beside ->
+        [0] {""}
+       *[other] 及另外 { $beside } 项
+    }
+
+deliveries-none = 没有待发送的消息。
+deliveries-waiting = 等待中
+deliveries-sent = 已送达
+deliveries-dead = 已放弃
+deliveries-dropped = 已取消
+deliveries-retried = 下一个查看的服务器会重试。

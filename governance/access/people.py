@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from contracts import DecisionCard, Name
 from governance.access.departments import Departments
+from governance.channels.channel import Notify, Quiet
 from governance.errors import NobodyActs
 
 ANY_LOGIN = "any"
@@ -55,6 +56,11 @@ class Person:
     """People this person stands in for. It gives no right; it extends the conflict of interest."""
     scopes: tuple[Scope, ...] = ()
     """Roles held in departments, beside those held everywhere."""
+    email: str | None = None
+    notify: tuple[Notify, ...] = ()
+    """By which channels the person is told, and from which severity on."""
+    quiet: Quiet | None = None
+    """Hours in which the person is left alone."""
 
     @property
     def any_roles(self) -> frozenset[Role]:

@@ -13,7 +13,20 @@ pruned; `tests/console/test_archives_whole.py` looks for kinds that nobody decid
 """
 
 KEPT = frozenset(
-    {"request", "sensor", "hold", "erasure", "pruning", "dead", "token", "workspace", "node", "user", "sign_in"}
+    {
+        "request",
+        "sensor",
+        "hold",
+        "erasure",
+        "pruning",
+        "dead",
+        "token",
+        "workspace",
+        "node",
+        "user",
+        "sign_in",
+        "delivery",
+    }
 )
 """Kinds that stay, also where one of their events carries the id of an execution."""
 

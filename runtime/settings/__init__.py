@@ -2,6 +2,7 @@
 
 from runtime.settings.access import AccessSettings
 from runtime.settings.alerts import AlertSettings, AttentionSettings
+from runtime.settings.channels import ChannelSettings
 from runtime.settings.context import ContextSettings
 from runtime.settings.group import Group
 from runtime.settings.groups import (
@@ -37,6 +38,7 @@ __all__ = [
     "BlackboardSettings",
     "BrowserSettings",
     "BusSettings",
+    "ChannelSettings",
     "ClusterSettings",
     "ContextSettings",
     "DoctorSettings",

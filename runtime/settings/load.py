@@ -18,6 +18,7 @@ from runtime.errors import SettingsError
 from runtime.plain_words import in_plain_words
 from runtime.settings.access import AccessSettings
 from runtime.settings.alerts import AlertSettings, AttentionSettings
+from runtime.settings.channels import ChannelSettings
 from runtime.settings.context import ContextSettings
 from runtime.settings.evaluation import EvaluationSettings
 from runtime.settings.groups import (
@@ -72,6 +73,7 @@ class Settings(BaseSettings):
     bus: BusSettings = BusSettings()
     server: ServerSettings = ServerSettings()
     access: AccessSettings = AccessSettings()
+    channels: ChannelSettings = ChannelSettings()
     engine: EngineSettings = EngineSettings()
     executor: ExecutorSettings = ExecutorSettings()
     workforce: WorkforceSettings = WorkforceSettings()

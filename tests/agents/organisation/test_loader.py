@@ -2,16 +2,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 import yaml
 
-from agents.organisation import FileRefused, Organisation, bundle, check, load, load_bundle
+from agents.organisation import FileRefused, Organisation, bundle, check, load, load_bundle, read_told
 from agents.skills import Reach, ShowRule
 from contracts import Effect, StepMode, Tier, Workspace
+from governance.channels import Mailbox
 from runtime.capabilities.port import CapabilitySpec
 from runtime.errors import NotFound, OrganisationFaulty
 
@@ -249,3 +250,24 @@ def test_a_rule_of_the_organisation_is_enough_for_a_skill_that_nothing_else_show
     show = "show:\n  - {skills: explain-cancellations, when: \"employee == 'desk'\"}\nhead:\n"
     org.write_text(org.read_text().replace("head:\n", show, 1))
     assert check(organisation, builtin=builtin, environ={}).text() == "No faults."
+
+
+def test_people_are_told_by_channels_from_a_severity_on_and_left_alone_at_night(organisation: Path) -> None:
+    org = organisation / "org.yaml"
+    told = "name: Morgan, email: m@example.org, notify: [hook, {by: mail, from: high}], quiet: {from: 22:00, to: 07:00}"
+    channels = (
+        "channels:\n  hook: {kind: webhook, url: https://hooks.example.org/x, secret: HOOK}\n"
+        "  mail: {kind: email, host: mail.example.org, from: silicon@example.org, security: tls}\napprovals:\n"
+    )
+    org.write_text(org.read_text().replace("name: Morgan", told).replace("approvals:\n", channels))
+
+    read = read_told(organisation, environ={})
+
+    morgan = read.people.get("manager")
+    assert morgan is not None
+    assert [(each.by, each.least.value) for each in morgan.notify] == [("hook", "low"), ("mail", "high")]
+    assert morgan.quiet is not None
+    assert (morgan.quiet.begins, morgan.quiet.ends) == (time(22), time(7))
+    mail = read.channels["mail"]
+    assert isinstance(mail, Mailbox)
+    assert mail.port == 465
