@@ -14,8 +14,15 @@ from tests.console.conftest import Silicon
 from tests.stores import lay_empty_ledger
 
 GROUPS = {name: module for name, (_, module, _) in COMMANDS.items()}
-ALONE = {"approvals": "list", "tokens": "list", "dead-letters": "list", "deliveries": "list", "cluster": "nodes", "db": "status",
-         "costs": "show"}  # fmt: skip
+ALONE = {
+    "approvals": "list",
+    "tokens": "list",
+    "dead-letters": "list",
+    "deliveries": "list",
+    "cluster": "nodes",
+    "db": "status",
+    "costs": "show",
+}
 
 
 def below(name: str) -> dict[str, Any]:
