@@ -780,9 +780,9 @@ option-corrected = {" "}(corrected from { $was }: { $kept } of { $n } such promi
 ## Gaps: a skill that seems to be missing
 
 gap-question = { $cases } executions ended alike: “{ $about }”. Is a new skill to be written?
-gap-impact-failure = Orders of { $skill } failed with the same error in { $cases } executions. The draft and the cases stand on this card; nothing changes by itself.
-gap-impact-hand-over = For goals of this kind a person had to say which skill reaches them, in { $cases } executions. The draft and the cases stand on this card; nothing changes by itself.
-gap-impact-by-hand = Calls of { $about } were refused to us and made by a person instead, in { $cases } executions. The draft and the cases stand on this card; nothing changes by itself.
+gap-impact-failure = Orders of { $skill } failed with the same error in { $cases } executions. The cases stand on this card, and `silicon calibration gaps` shows the draft of a skill; nothing changes by itself.
+gap-impact-hand-over = For goals of this kind a person had to say which skill reaches them, in { $cases } executions. The cases stand on this card, and `silicon calibration gaps` shows the draft of a skill; nothing changes by itself.
+gap-impact-by-hand = Calls of { $about } were refused to us and made by a person instead, in { $cases } executions. The cases stand on this card, and `silicon calibration gaps` shows the draft of a skill; nothing changes by itself.
 gap-draft-title = Write it, from the draft
 gap-draft-benefit = { $cases } cases like these could be done.
 gap-draft-risk = A skill for something that will not come again.

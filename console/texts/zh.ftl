@@ -642,9 +642,9 @@ option-corrected = （由{ $was }修正：这类承诺 { $n } 个中实现了 { 
 ## Gaps: a skill that seems to be missing
 
 gap-question = { $cases } 次执行以同样的方式结束：“{ $about }”。要编写一个新技能吗？
-gap-impact-failure = { $skill } 的任务在 { $cases } 次执行中因同样的错误失败。草稿和案例都在这张卡上；不会自行改变任何东西。
-gap-impact-hand-over = 这类目标在 { $cases } 次执行中都要由人指定技能。草稿和案例都在这张卡上；不会自行改变任何东西。
-gap-impact-by-hand = { $about } 的调用被对方拒绝，在 { $cases } 次执行中由人代为完成。草稿和案例都在这张卡上；不会自行改变任何东西。
+gap-impact-failure = { $skill } 的任务在 { $cases } 次执行中因同样的错误失败。案例都在这张卡上，`silicon calibration gaps` 显示技能草稿；不会自行改变任何东西。
+gap-impact-hand-over = 这类目标在 { $cases } 次执行中都要由人指定技能。案例都在这张卡上，`silicon calibration gaps` 显示技能草稿；不会自行改变任何东西。
+gap-impact-by-hand = { $about } 的调用被对方拒绝，在 { $cases } 次执行中由人代为完成。案例都在这张卡上，`silicon calibration gaps` 显示技能草稿；不会自行改变任何东西。
 gap-draft-title = 按草稿编写
 gap-draft-benefit = 这样的 { $cases } 个案例就能完成。
 gap-draft-risk = 为不会再发生的事编写技能。
