@@ -9,7 +9,11 @@ from typing import Any
 
 from agents.cognition.sense import Sensors
 from agents.organisation import Organisation
-from contracts import Json, Name
+from console.alerting import rules_of
+from console.asking import known_at
+from contracts import Json, Name, Severity
+from governance.alerts import Alerts
+from governance.alerts.noted import Noted
 from memory.metric_versions import Entry, MetricVersion, MetricVersions
 from memory.metrics import MetricRegistry
 from runtime.canonical import sha256
@@ -18,6 +22,8 @@ from runtime.errors import CapabilityFailed
 from runtime.ledger.port import Store
 from runtime.settings.load import Settings
 
+CHANGED_KIND = "metric_changed"
+"""Kind of the alert that a changed definition raises."""
 _log = logging.getLogger(__name__)
 
 
@@ -45,20 +51,44 @@ class MetricNoting:
         versions = MetricVersions(store.ledger, organisation.name)
         noted = await versions.note(registry, at=self._clock.now(), read_by=read_by, sensors=watching)
         sensors = Sensors(store, registry, self._settings.sensor, organisation.name)
-        for version in noted:
+        changed = [version for version in noted if version.entry is not Entry.DEFINED]
+        for version in changed:
             await self._follow(version, organisation, sensors)
+        if changed:
+            await self._alert(store, organisation, changed)
         self._noted[organisation.name] = now
         return noted
 
     async def _follow(self, version: MetricVersion, organisation: Organisation, sensors: Sensors) -> None:
-        if version.entry is not Entry.CHANGED:
-            return
-        fields = ", ".join(each.field for each in version.changed)
         begun = [name for name in version.sensors if version.recalibrates and name in organisation.thresholds]
         for name in begun:
             await sensors.recalibrate(organisation.thresholds[name], version.in_force_since)
         what = f"these begin anew: {', '.join(begun)}" if begun else "no sensor begins anew"
-        _log.warning("the metric %s of %s changed (%s); %s", version.metric, organisation.name, fields, what)
+        _log.warning("the metric %s of %s %s; %s", version.metric, organisation.name, _words(version), what)
+
+    async def _alert(self, store: Store, organisation: Organisation, changed: Sequence[MetricVersion]) -> None:
+        """Raise an alert for each change, so that whoever is told of alerts is told of it."""
+        at = known_at(organisation, None) or self._clock.now()
+        alerts = Alerts(store, organisation.name, lambda: rules_of(organisation, self._settings))
+        await alerts.note([_noted(version, at) for version in changed], at)
+
+
+def _noted(version: MetricVersion, at: datetime) -> Noted:
+    return Noted(
+        source=f"metric/{version.metric}",
+        kind=CHANGED_KIND,
+        key=f"metric:{version.metric}:{version.version}:{version.in_force_since.isoformat()}",
+        at=at,
+        severity=Severity.MEDIUM if version.recalibrates else Severity.LOW,
+        labels={"metric": version.metric},
+        about=_words(version),
+    )
+
+
+def _words(version: MetricVersion) -> str:
+    if version.entry is Entry.REMOVED:
+        return "was removed"
+    return f"changed ({', '.join(each.field for each in version.changed)})"
 
 
 def definitions_of(organisation: Organisation) -> MetricRegistry:

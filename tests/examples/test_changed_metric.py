@@ -50,6 +50,7 @@ async def test_a_changed_formula_is_told_and_its_sensors_begin_anew(
         again = await look(application, organisation)
         versions = await application.metric_versions(organisation, "cancel-rate")
         shown = await application.metric(organisation, "cancel-rate")
+        alerts = await application.alerts(organisation, match=["kind=metric_changed"])
 
     assert [raised.signal.bucket for raised in first.raised] == ["2013-02-08"]
     assert [raised.signal.bucket for raised in again.raised] == ["2013-02-08"], "it speaks again, of the other number"
@@ -62,6 +63,7 @@ async def test_a_changed_formula_is_told_and_its_sensors_begin_anew(
     for name, row in sensors.items():
         assert (row.recalibrated_at is not None) == (row.metric == "cancel-rate"), name
     assert "the metric cancel-rate of three-airports changed (where)" in caplog.text
+    assert {alert.source for alert in alerts.alerts} == {"metric/cancel-rate", "metric/week-of-cancellations"}
 
 
 async def test_other_words_are_recorded_and_nothing_begins_anew(organisation: Path, tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agents.cognition.sense.baseline import Baseline, Expected, Season, expected_at
 from agents.cognition.sense.definition import SensorDefinition
@@ -165,3 +168,18 @@ def test_normal_noise_rings_hardly_more_often_than_three_standard_deviations_pro
     baseline = Baseline(56 * 86_400.0, Season.WEEK)
     rings = [abs(sure(usual(baseline, history(day), day)).deviation(of_week(day))) > 3 for day in range(56, 300)]
     assert sum(rings) / len(rings) < 0.02
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.one_of(st.none(), st.floats(-1e9, 1e9), st.sampled_from([0.0, 1.0])), min_size=21, max_size=70),
+    st.sampled_from([Season.WEEK, None]),
+)
+def test_whatever_the_history_what_is_usual_is_a_number_or_not_known(
+    values: list[float | None], season: Season | None
+) -> None:
+    earlier = [(FIRST + timedelta(days=day), value) for day, value in enumerate(values) if value is not None]
+    found = usual(Baseline(70 * 86_400.0, season), earlier, len(values))
+    if found is not None:
+        assert all(map(math.isfinite, (found.low, found.expected, found.high, found.deviation(1e9))))
+        assert found.low <= found.expected <= found.high
