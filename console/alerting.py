@@ -18,7 +18,7 @@ from console.views_alerts import AlertEvent, AlertRow, AlertsShown, AttentionSho
 from contracts import AlertId, Event, Name, SilenceId
 from governance.access import Person
 from governance.access.people import OPERATING
-from governance.alerts import AlertRules, Alerts, AlertView, typed_matcher
+from governance.alerts import AlertRules, Alerts, AlertView, Matcher, typed_matcher
 from governance.alerts.fold import moment
 from governance.alerts.hushing import matched_labels
 from runtime.errors import InvalidArguments, NotFound, PermissionRefused
@@ -92,7 +92,7 @@ class Alerting:
         return AlertRow.of(await desk.alerts.resolve(alert_id, person, now, reason))
 
     async def silence_alerts(
-        self, folder: Path, match: Sequence[str], *, by: str | None, reason: str, until: datetime | None = None,
+        self, folder: Path, match: Matcher, *, by: str | None, reason: str, until: datetime | None = None,
         lasts: timedelta | None = None, at: datetime | None = None,
     ) -> SilenceRow:  # fmt: skip
         """Let nobody be told of what matches; see the port."""
@@ -102,7 +102,7 @@ class Alerting:
             raise InvalidArguments("A silence ends: say until when, or for how long, and not both.")
         end = now + lasts if lasts is not None else known_at(desk.organisation, until)
         assert end is not None, "one of the two was given"
-        made = await desk.alerts.silence(typed_matcher(tuple(match)), person, now, until=end, reason=reason)
+        made = await desk.alerts.silence(match, person, now, until=end, reason=reason)
         return SilenceRow.of(made)
 
     async def lift_silence(

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from console.views_alerts import AlertEvent, AlertRow, AlertsShown, AttentionShown, SilenceRow
 from contracts import AlertId, Name, SilenceId
+from governance.alerts import Matcher
 
 Sees = Callable[[Name | None], bool]
 """Whether what happens at an employee may be seen; None stands for what concerns the whole organisation."""
@@ -65,7 +66,7 @@ class AlertsPort(Protocol):
         ...
 
     async def silence_alerts(
-        self, folder: Path, match: Sequence[str], *, by: str | None, reason: str, until: datetime | None = None,
+        self, folder: Path, match: Matcher, *, by: str | None, reason: str, until: datetime | None = None,
         lasts: timedelta | None = None, at: datetime | None = None,
     ) -> SilenceRow:  # fmt: skip
         """Let nobody be told of what matches, until a moment or for so long.

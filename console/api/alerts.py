@@ -15,6 +15,7 @@ from console.ports_alerts import Sees
 from contracts import AlertId, Name, SilenceId
 from contracts.ids import ULID_PATTERN
 from governance.access import Principal
+from governance.alerts import Matcher
 
 routes = APIRouter(tags=["alerts"])
 Whose = Annotated[Name | None, Query(description="Whose; may be left out where the token belongs to one organisation.")]
@@ -136,10 +137,9 @@ async def resolve_alert(alert: OfAlert, body: SeeingTo, desk: AtDesk, asking: As
 async def make_silence(body: NewSilence, desk: AtDesk, asking: Asking) -> SilenceShown:
     """Let nobody be told of what matches, for a time."""
     folder = await desk.home_of(body.organisation, asking)
-    words = [f"{label}={','.join(values)}" for label, values in body.match.items()]
     lasts = None if body.hours is None else timedelta(hours=body.hours)
     made = await desk.application.silence_alerts(
-        folder, words, by=asking.acts_as(body.as_), reason=body.reason, until=body.until, lasts=lasts
+        folder, Matcher(body.match), by=asking.acts_as(body.as_), reason=body.reason, until=body.until, lasts=lasts
     )  # fmt: skip
     return SilenceShown.of(made)
 

@@ -24,6 +24,9 @@ from runtime.canonical import clean
 from runtime.errors import InvalidArguments
 from runtime.ledger.port import NewEvent, Store
 
+LONGEST_MATCH = 2_000
+"""Characters of what a silence matches; it is looked at for every alert."""
+
 
 @dataclass(frozen=True, slots=True)
 class Taken:
@@ -179,6 +182,8 @@ class Alerts:
         _require(
             bool(match.wanted), "A silence names at least one label; one over everything would hide what nobody knows."
         )
+        _require(all(match.wanted.values()), "Each label of a silence needs a value; `*` stands for any.")
+        _require(len(match.text()) <= LONGEST_MATCH, f"A silence matches by {LONGEST_MATCH:,} characters at most.")
         _require(bool(reason.strip()), "A silence says why: give a reason.")
         _require(until > at, f"A silence ends after it begins; {until:%Y-%m-%d %H:%M} UTC is not after {at:%H:%M}.")
         most = rules.silence_most

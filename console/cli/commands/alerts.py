@@ -17,6 +17,7 @@ from console.cli.words import command_line
 from console.ids import choose
 from console.ports import Application
 from contracts import AlertId, SilenceId
+from governance.alerts import typed_matcher
 from runtime.errors import InvalidArguments
 
 app = command("List and show alerts, acknowledge and silence them.")
@@ -155,7 +156,7 @@ def silence(
         lasts = None if hours is None else timedelta(hours=hours)
         end = None if until is None else moment(until)
         made = await application.silence_alerts(
-            folder, words, by=as_, reason=reason, until=end, lasts=lasts, at=now
+            folder, typed_matcher(words), by=as_, reason=reason, until=end, lasts=lasts, at=now
         )  # fmt: skip
         session.output.data({"matching": matching, "silence": made})
         session.output.show(say("alerts-silenced", count=len(matching)), *silence_lines(made, session.output))

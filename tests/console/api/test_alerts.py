@@ -86,10 +86,18 @@ async def test_a_silence_is_made_shown_and_lifted(served: Served) -> None:
     assert (lifted.json()["lifted_by"], again.status_code) == ("planner", 409)
 
 
+async def test_a_value_with_a_comma_is_one_value(served: Served) -> None:
+    async with served.client(await served.token("planner")) as client:
+        made = await client.post("/silences", json={"match": {"oven": ["a,b=c"]}, "reason": "x", "hours": 1})
+
+    assert made.json()["match"] == {"oven": ["a,b=c"]}
+
+
 @pytest.mark.parametrize(
     "body",
     [
         {"match": {}, "reason": "all", "hours": 1},
+        {"match": {"oven": []}, "reason": "none", "hours": 1},
         {"match": {"oven": ["0"]}, "reason": "for ever"},
         {"match": {"oven": ["0"]}, "reason": "both", "hours": 1, "until": "2013-02-08T17:00"},
         {"match": {"oven": ["0"]}, "reason": "", "hours": 1},

@@ -64,6 +64,8 @@ async def test_a_silence_is_known_to_other_processes_and_after_a_kill(sqlite_sto
         (Matcher({"sensor": ("sales",)}), START, "no time"),
         (Matcher({"sensor": ("sales",)}), START + timedelta(days=31), "too long"),
         (Matcher({"sensor": ("sales",)}), START + HOUR, "  "),
+        (Matcher({"sensor": ()}), START + HOUR, "no value"),
+        (Matcher({"sensor": ("s" * 2_000,)}), START + HOUR, "endless"),
     ],
 )
 async def test_a_silence_that_would_hide_too_much_is_refused(
