@@ -117,6 +117,7 @@ async def costs(
 ) -> CostList:
     """Tell what work cost: tokens, money and seconds, of the last 30 days where nobody says since when."""
     await desk.home_of(organisation, asking)
+    desk.require_whole(asking)
     name = organisation or asking.organisation
     return CostList.of(await desk.application.costs(by=by, organisation=name, since=since, until=until))
 
@@ -127,4 +128,5 @@ async def budgets(
 ) -> BudgetList:
     """Tell what departments and processes may still spend, and what is set aside for calls in progress."""
     folder = await desk.home_of(organisation, asking)
+    desk.require_whole(asking)
     return BudgetList(budgets=tuple(map(BudgetShown.of, await desk.application.budgets(folder))))

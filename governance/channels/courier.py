@@ -166,7 +166,9 @@ class Courier:
             if told is None or not told.channels:
                 continue
             try:
-                telling = Telling(self._ledger, told.people, self._say_in(told.language), told.language, told.zone)
+                telling = Telling(
+                    self._ledger, self._clock, told.people, self._say_in(told.language), told.language, told.zone
+                )
                 message = await message_of(telling, event)
             except (SiliconError, LookupError, TypeError, ValueError):  # a record that cannot be read hinders no other
                 _log.exception("nobody can be told of %s at position %d", event.subject, event.position)

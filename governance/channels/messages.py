@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from contracts import Event, Name, Notification, Question, Severity, Text
+from contracts import DecisionCard, Event, Name, Notification, Question, Severity, Text
 from governance.access.people import People, places_of
 from governance.approvals.card import CardView, fold_card
+from governance.approvals.delegations import Delegations
 from governance.errors import IllegalTransition
+from runtime.clock import Clock
 from runtime.errors import NotFound
 from runtime.ledger.port import Ledger
 from runtime.texts import Say
@@ -46,6 +48,7 @@ class Telling:
     """What words are made of."""
 
     ledger: Ledger
+    clock: Clock
     people: People
     say: Say
     language: str
@@ -67,21 +70,21 @@ async def _card_raised(telling: Telling, event: Event) -> Message | None:
         view is None or not view.is_open
     ):  # decided meanwhile, or passed by a rule, which is told by a message of its own
         return None
-    return _of_card(telling, event, view, "told-card-raised", Severity.MEDIUM, view.who)
+    return await _of_card(telling, event, view, "told-card-raised", Severity.MEDIUM, view.who)
 
 
 async def _card_reminded(telling: Telling, event: Event) -> Message | None:
     view = await _card(telling, event)
     if view is None or not view.is_open:
         return None
-    return _of_card(telling, event, view, "told-card-reminded", Severity.HIGH, view.who)
+    return await _of_card(telling, event, view, "told-card-reminded", Severity.HIGH, view.who)
 
 
 async def _card_escalated(telling: Telling, event: Event) -> Message | None:
     view = await _card(telling, event)
     if view is None or not view.is_open:
         return None
-    return _of_card(telling, event, view, "told-card-escalated", Severity.CRITICAL, view.who)
+    return await _of_card(telling, event, view, "told-card-escalated", Severity.CRITICAL, view.who)
 
 
 async def _card_expired(telling: Telling, event: Event) -> Message | None:
@@ -89,7 +92,7 @@ async def _card_expired(telling: Telling, event: Event) -> Message | None:
     if view is None:
         return None
     to = (*view.who, view.card.requested_by)
-    return _of_card(telling, event, view, "told-card-expired", Severity.HIGH, to)
+    return await _of_card(telling, event, view, "told-card-expired", Severity.HIGH, to)
 
 
 async def _question_asked(telling: Telling, event: Event) -> Message | None:
@@ -143,7 +146,7 @@ async def _card(telling: Telling, event: Event) -> CardView | None:
         return None
 
 
-def _of_card(  # noqa: PLR0917  (what is told of a card, in one place)
+async def _of_card(  # noqa: PLR0917  (what is told of a card, in one place)
     telling: Telling, event: Event, view: CardView, key: str, severity: Severity, to: Sequence[Name]
 ) -> Message:
     card, say = view.card, telling.say
@@ -152,10 +155,19 @@ def _of_card(  # noqa: PLR0917  (what is told of a card, in one place)
     lines = [_words(card.impact, telling.language), say("told-until", deadline=deadline)]
     lines += [f"- {_words(option.title, telling.language)}" for option in card.options]
     decided = frozenset(decision.by for decision in view.decisions)
+    takers = await _takers(telling, card, to)
     title = _cut(say(key, question=question))
     return Message(
-        event.id, event.type, event.subject, severity, tuple(to), title, "\n".join(lines), decided, places_of(card)
+        event.id, event.type, event.subject, severity, (*to, *takers), title, "\n".join(lines), decided, places_of(card)
     )
+
+
+async def _takers(telling: Telling, card: DecisionCard, to: Sequence[Name]) -> list[Name]:
+    """Return who may decide in the place of those who are told."""
+    now = telling.clock.now()
+    told = {person.id for name in to for person in telling.people.members(name)}
+    delegations = await Delegations(telling.ledger, telling.clock, card.organisation).all()
+    return [each.taker for each in delegations if each.giver in told and each.holds(now, card.policy)]
 
 
 def _words(text: Text, language: str) -> str:

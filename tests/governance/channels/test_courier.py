@@ -10,11 +10,12 @@ import pytest
 
 from contracts import CardId
 from governance.access import Departments, People, Role, Scope
+from governance.approvals.delegations import Delegations
 from governance.channels import DeliveryState
 from governance.channels.delivery import fold_delivery
 from governance.channels.errors import NeverTaken, NotDelivered
 from governance.channels.told import Told
-from tests.governance.cards import card
+from tests.governance.cards import MORGAN, ORGANISATION, card
 from tests.governance.channels.conftest import World
 
 pytestmark = pytest.mark.anyio
@@ -178,3 +179,13 @@ async def test_who_decided_already_is_not_reminded(world: World) -> None:
     await judge(world)
     await world.courier().step()
     assert [to for to, title in world.sent.titles() if title.startswith("Still")] == ["sam by mail"]
+
+
+async def test_who_decides_in_the_place_of_somebody_is_told_as_well(world: World) -> None:
+    now, people = world.clock.now(), People(world.people)
+    await Delegations(world.store.ledger, world.clock, ORGANISATION).make(
+        people, giver="morgan", taker="dana", starts_at=now, ends_at=now + timedelta(days=1), by=MORGAN, via="cli"
+    )
+    await raise_card(world)
+    await world.courier().step()
+    assert sorted(to for to, _, _ in world.sent.got) == ["dana by hook", "morgan by hook"]
