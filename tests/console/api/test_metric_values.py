@@ -21,6 +21,13 @@ grains: [day]
 dimensions: {shop: shop}
 owner: head
 """
+DEPARTMENTS = """\
+head:
+  id: head
+  manages:
+    - {id: day, skills: [choose-day]}
+    - {id: night}
+"""
 SENSOR = "metric: sales\ngrain: day\nwhen: value > 100\nclear_when: value < 50\n"
 
 
@@ -78,3 +85,17 @@ async def test_what_is_not_there_or_not_meant_is_told(shop: Served) -> None:
     assert unknown.status_code == 404 and "sales" in unknown.json()["detail"]
     assert slices.status_code == 422
     assert nobody.status_code == 422
+
+
+async def test_whoever_has_another_department_only_does_not_see_a_metric(shop: Served) -> None:
+    org = (shop.folder / "org.yaml").read_text()
+    org = org.replace("head: {id: head, title: Head, skills: [choose-day]}", DEPARTMENTS)
+    guest = "{id: guest, name: Kim, roles: [viewer]}"
+    (shop.folder / "org.yaml").write_text(org.replace(guest, "{id: guest, name: Kim, departments: {night: viewer}}"))
+    text = (shop.folder / "metrics" / "sales.yaml").read_text()
+    (shop.folder / "metrics" / "sales.yaml").write_text(text.replace("owner: head", "owner: day"))
+    async with shop.client(await shop.token("guest")) as client:
+        listed = (await client.get("/metrics")).json()["metrics"]
+        refused = [(await client.get(f"/metrics/sales{what}")).status_code for what in ("", "/values", "/versions")]
+
+    assert (listed, refused) == ([], [404, 404, 404])
