@@ -6,8 +6,8 @@
 merged, deduplicated, told and committed, and how many alerts and messages come out. One in three repeats a signal of
 its round. The raw side does the least there is: it counts each signal in a dictionary of slices and a set of keys, and
 commits a row of JSON for each slice that it touched, once a round. The sides take turns. *flatness* is the
-processor time of the last tenth of the rounds over that of the tenth before the middle, when the half hour of keys that
-are remembered is full: what a signal costs must not grow with the history.
+processor time of a round in the last quarter over that of one in the second, when the half hour of keys that are
+remembered is full, medians: what a signal costs must not grow with the history.
 
 *race*: on each of 1,000 cards one person says yes and another no at the same moment, on each store that answers: how
 many cards had exactly one decision and a loser who was told who won.

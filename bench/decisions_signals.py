@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from rig import folders, kind_of, open_raw
+from rig import folders, kind_of, median, open_raw
 
 from contracts import Severity, Signal, SignalId, SignalKind
 from governance.alerts import Alerts, Level, Matcher, Route, rules_by
@@ -60,14 +60,14 @@ async def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         await store.close()
         raw.close()
     ours, bare = sum(taken), sum(least)
-    half, tenth = len(taken) // 2, max(len(taken) // 10, 1)
+    half, quarter = len(taken) // 2, max(len(taken) // 4, 1)
     return {
         "on": kind_of(folder), "signals": sum(map(len, rounds)), "rounds": len(rounds),
         "per_s": round(arguments.signals / ours), "raw_per_s": round(arguments.signals / bare),
         "ratio": round(ours / bare, 2), "us": round(ours / arguments.signals * 1e6, 1), "alerts": opened,
         "messages": told, "merged": sum(view.signals for view in views),
         "duplicates": sum(view.duplicates for view in views), "events": events,
-        "flatness": round(sum(processor[-tenth:]) / sum(processor[half - tenth : half]), 2),
+        "flatness": round(median(processor[-quarter:]) / median(processor[half - quarter : half]), 2),
     }  # fmt: skip
 
 

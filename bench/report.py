@@ -316,7 +316,7 @@ def signals(one: Mapping[str, Any]) -> str:
         ("messages to people", one["messages"], "", ""),
         ("merged into alerts", one["merged"], "", ""),
         ("repeated only", one["duplicates"], "", ""),
-        ("processor time of the last rounds over those before the middle", *asked(one["flatness"], 1.3)),
+        ("processor time of a late round over one before the middle", *asked(one["flatness"], 1.3)),
     ]
     return table(HELD, rows)
 
