@@ -950,6 +950,7 @@ heartbeat-rounds = rounds
 
 told-card-raised = Decision needed: { $question }
 told-card-reminded = Still waits for a decision: { $question }
+told-card-edited = Edited, decide anew: { $question }
 told-card-escalated = Passed on to you, nobody decided in time: { $question }
 told-card-expired = Expired without a decision: { $question }
 told-until = To be decided by { $deadline }.

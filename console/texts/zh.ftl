@@ -800,6 +800,7 @@ heartbeat-rounds = 轮次
 
 told-card-raised = 需要决定：{ $question }
 told-card-reminded = 仍待决定：{ $question }
+told-card-edited = 已修改，请重新决定：{ $question }
 told-card-escalated = 无人及时决定，现转交给您：{ $question }
 told-card-expired = 未作决定即过期：{ $question }
 told-until = 请在 { $deadline } 之前决定。

@@ -80,6 +80,14 @@ async def _card_reminded(telling: Telling, event: Event) -> Message | None:
     return await _of_card(telling, event, view, "told-card-reminded", Severity.HIGH, view.who)
 
 
+async def _card_edited(telling: Telling, event: Event) -> Message | None:
+    """Everybody decides anew, but for who edited it."""
+    view = await _card(telling, event)
+    if view is None or not view.is_open:
+        return None
+    return await _of_card(telling, event, view, "told-card-edited", Severity.HIGH, view.who)
+
+
 async def _card_escalated(telling: Telling, event: Event) -> Message | None:
     view = await _card(telling, event)
     if view is None or not view.is_open:
@@ -129,6 +137,7 @@ async def _alert_told(telling: Telling, event: Event) -> Message | None:
 
 TELLERS: Mapping[str, Teller] = {
     "card.raised": _card_raised,
+    "card.edited": _card_edited,
     "card.reminded": _card_reminded,
     "card.escalated": _card_escalated,
     "card.expired": _card_expired,
@@ -154,7 +163,7 @@ async def _of_card(  # noqa: PLR0917  (what is told of a card, in one place)
     deadline = _local(view.deadline, telling.zone)
     lines = [_words(card.impact, telling.language), say("told-until", deadline=deadline)]
     lines += [f"- {_words(option.title, telling.language)}" for option in card.options]
-    decided = frozenset(decision.by for decision in view.decisions)
+    decided = frozenset([*(each.by for each in view.valid), *(each.by for each in view.edits)])
     takers = await _takers(telling, card, to)
     title = _cut(say(key, question=question))
     return Message(

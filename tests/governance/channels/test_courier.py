@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from contracts import CardId
+from contracts import CardId, Edit
 from governance.access import Departments, People, Role, Scope
 from governance.approvals.delegations import Delegations
 from governance.channels import DeliveryState
@@ -189,3 +189,13 @@ async def test_who_decides_in_the_place_of_somebody_is_told_as_well(world: World
     await raise_card(world)
     await world.courier().step()
     assert sorted(to for to, _, _ in world.sent.got) == ["dana by hook", "morgan by hook"]
+
+
+async def test_after_an_edit_everybody_is_asked_anew_but_who_edited(world: World) -> None:
+    card_id = CardId(await raise_card(world))
+    view = await world.gateway.get(card_id)
+    acts = view.card.options[0].actions
+    edit = Edit(card_id=card_id, option="waive", before=acts, after=acts, by="morgan", at=world.clock.now(), via="test")
+    await world.gateway.event(view, "card.edited", edit=edit)
+    await world.courier().step()
+    assert [to for to, title in world.sent.titles() if title.startswith("Edited")] == ["sam by mail"]
