@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
 from console.resources import Resources
 from console.views_costs import CostRow, CostTable
 from contracts import ExecutionId, Money
+from governance.access.sight import EVERYTHING, Sight
 from governance.costs import Cost, CostBook, costs_of_execution, summed_by
-from governance.costs.amounts import BY, total
+from governance.costs.amounts import BY, Costs, total
 from runtime.errors import InvalidArguments
 
 DAYS = 30
@@ -29,6 +30,7 @@ class Costing:
         since: date | None,
         until: date | None,
         execution_id: ExecutionId | None = None,
+        sight: Sight = EVERYTHING,
     ) -> CostTable:
         """Return the sums of an organisation, or of one execution; see the port."""
         if by not in BY:
@@ -43,7 +45,7 @@ class Costing:
         if first > last:
             raise InvalidArguments(f"Costs since {first} until {last}: the first day comes after the last.")
         name = organisation or await self._only_one()
-        days = await (await self._book()).days(name, since=first, until=last)
+        days = _seen(await (await self._book()).days(name, since=first, until=last), sight)
         return CostTable(name, by, first, last, _rows(summed_by(by, days)), _row("", total(days)))
 
     async def cost_organisations(self) -> Sequence[str]:
@@ -66,6 +68,16 @@ class Costing:
                 f"There are costs of several organisations: {', '.join(there)}. Name one (--organisation)."
             )
         return there[0] if there else ""
+
+
+def _seen(days: Mapping[str, Costs], sight: Sight) -> Mapping[str, Costs]:
+    """Return the costs of employees whose work may be seen."""
+    if sight.whole:
+        return days
+    return {
+        day: {series: cost for series, cost in costs.items() if series.employee and sight.sees(series.employee)}
+        for day, costs in days.items()
+    }
 
 
 def _rows(sums: dict[str, Cost]) -> tuple[CostRow, ...]:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from console.views_costs import BudgetRow, CostTable
 from contracts import ExecutionId
+from governance.access.sight import EVERYTHING, Sight
 
 
 class CostsPort(Protocol):
@@ -22,6 +23,7 @@ class CostsPort(Protocol):
         since: date | None,
         until: date | None,
         execution_id: ExecutionId | None = None,
+        sight: Sight = EVERYTHING,
     ) -> CostTable:
         """Return the sums of an organisation, or of one execution.
 
@@ -30,6 +32,7 @@ class CostsPort(Protocol):
             organisation: None means the only one there is.
             since: day of UTC, included; None means 30 days up to `until`.
             until: day of UTC, included; None means today.
+            sight: of whose work costs are told; of those that nothing is known of any more only where all is seen.
 
         Raises:
             InvalidArguments: sums are not told by that, no organisation is named where there are several, or `since`

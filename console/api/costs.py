@@ -11,6 +11,7 @@ from console.api.desk import Asking, AtDesk, query_of
 from console.api.model import ApiModel
 from console.views_costs import BudgetRow, CostRow, CostTable
 from contracts import Money, Name
+from governance.access.sight import Sight
 
 routes = APIRouter(prefix="/costs", tags=["costs"])
 
@@ -115,11 +116,13 @@ async def costs(
     since: Day = None,
     until: Day = None,
 ) -> CostList:
-    """Tell what work cost: tokens, money and seconds, of the last 30 days where nobody says since when."""
+    """Tell what work cost: tokens, money and seconds, of the last 30 days where nobody says since when.
+
+    Who sees departments only is told of the work that is done there.
+    """
     await desk.home_of(organisation, asking)
-    desk.require_whole(asking)
-    name = organisation or asking.organisation
-    return CostList.of(await desk.application.costs(by=by, organisation=name, since=since, until=until))
+    name, sight = organisation or asking.organisation, desk.application.sight(asking)
+    return CostList.of(await desk.application.costs(by=by, organisation=name, since=since, until=until, sight=sight))
 
 
 @routes.get("/budgets", dependencies=[query_of("organisation")])
@@ -128,5 +131,12 @@ async def budgets(
 ) -> BudgetList:
     """Tell what departments and processes may still spend, and what is set aside for calls in progress."""
     folder = await desk.home_of(organisation, asking)
-    desk.require_whole(asking)
-    return BudgetList(budgets=tuple(map(BudgetShown.of, await desk.application.budgets(folder))))
+    sight = desk.application.sight(asking)
+    rows = await desk.application.budgets(folder)
+    return BudgetList(budgets=tuple(BudgetShown.of(row) for row in rows if _sees(sight, row)))
+
+
+def _sees(sight: Sight, row: BudgetRow) -> bool:
+    """Whether the budget is that of work that may be seen."""
+    kind, owner, _ = row.budget.split("/")
+    return sight.whole or (sight.sees(owner) if kind == "department" else sight.sees_skill(owner))

@@ -20,7 +20,7 @@ from console.views import ExecutionRow
 from contracts import ExecutionId, Name
 from contracts.ids import ULID_PATTERN
 from governance.access import Principal
-from runtime.errors import InvalidArguments, NotFound, PermissionRefused
+from runtime.errors import InvalidArguments, NotFound
 from runtime.settings.load import Settings
 
 _PAGES = 10
@@ -84,15 +84,6 @@ class Desk:
                 self._skills.pop(next(iter(self._skills)))
             self._skills[execution_id] = row.organisation, row.skill
         return self._skills[execution_id]
-
-    def require_whole(self, principal: Principal) -> None:
-        """Return when the principal sees the whole organisation; raise PermissionRefused for what has no department."""
-        if not self.application.sight(principal).whole:
-            raise PermissionRefused(
-                f"{principal.name} sees departments only, and this is told of the whole organisation. "
-                "It takes a role that is held everywhere.",
-                person=principal.person,
-            )
 
     async def may_see(self, execution_id: ExecutionId, principal: Principal) -> bool:
         """Whether the principal may see an execution, which is there."""

@@ -145,6 +145,7 @@ def _as_request(action: Action, order: TaskOrder) -> PolicyRequest:
     """Return the action as the gate will see it when its employee carries it out."""
     facts: dict[str, Json] = {
         "employee": action.by,
+        "departments": [*dict.fromkeys((*(above.employee for above in order.chain), order.employee, action.by))],
         "skill": None,
         "requested_by": order.requested_by,
         "known_at": order.known_at.isoformat() if order.known_at else None,

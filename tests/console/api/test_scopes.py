@@ -97,13 +97,3 @@ async def test_a_stream_of_all_events_tells_those_of_the_departments_in_sight(
             elif not line and last >= through:
                 break
     assert ("execution.requested" in seen) is told
-
-
-@pytest.mark.parametrize("path", ["/costs", "/costs/budgets"])
-async def test_what_is_told_of_the_whole_organisation_takes_a_role_held_everywhere(desks: Served, path: str) -> None:
-    async with (
-        desks.client(await desks.token("day-lead")) as client,
-        desks.client(await desks.token("planner")) as other,
-    ):
-        assert (await client.get(path)).status_code == 403
-        assert (await other.get(path)).status_code == 200
