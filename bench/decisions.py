@@ -1,6 +1,6 @@
 """What it costs to come from what is noticed to a decision.
 
-    python bench/decisions.py [--json] [--folder FOLDER] [--parts signals]
+    python bench/decisions.py [--json] [--folder FOLDER] [--parts signals schedule …]
 
 *signals*: 100,000 raw signals of 25 sensors that watch four slices each, given in rounds: how many a second are
 merged, deduplicated, told and committed, and how many alerts and messages come out. One in three repeats a signal of
@@ -14,6 +14,10 @@ many cards had exactly one decision and a loser who was told who won.
 
 *cards*: what listing the next ten, deciding one and a sweep of deadlines take with 10 and with 10,000 open cards, and
 how many times the one is of the other.
+*schedule*: a simulated year of 1,000 cron sensors in six time zones, with every rule for changes of clocks, over a real
+ledger: servers look every 30 s, die in the middle of a turn, are away for hours and look two at a time. What was due is
+worked out beforehand; *missed* and *doubled* compare that with the executions in the ledger, *drift_max_s* is how late
+the latest was while a server watched, *us* what one of them takes.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from typing import Any
 
 import decisions_cards
 import decisions_race
+import decisions_schedule
 import decisions_signals
 from rig import parser, show
 
@@ -32,6 +37,7 @@ PARTS: Mapping[str, Callable[[argparse.Namespace], Awaitable[dict[str, Any]]]] =
     "signals": decisions_signals.measure,
     "race": decisions_race.measure,
     "cards": decisions_cards.measure,
+    "schedule": decisions_schedule.measure,
 }
 """Part → what measures it; each lies in a file of its own."""
 
@@ -55,6 +61,7 @@ def main() -> None:
     decisions_signals.add_arguments(made)
     decisions_race.add_arguments(made)
     decisions_cards.add_arguments(made)
+    decisions_schedule.add_arguments(made)
     arguments = made.parse_args()
     show({"bench": "decisions", **asyncio.run(measure(arguments))}, lines, as_json=arguments.json)
 

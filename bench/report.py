@@ -37,6 +37,7 @@ QUICK: Mapping[str, Sequence[str]] = {
     "context": ("--lengths", "30", "--stored", "100", "--repeat", "3"),
     "routing": ("--set", "test"),
     "decisions": ("--signals", "2000", "--rounds", "20", "--pairs", "20", "--cards", "100", "--stores", "sqlite"),
+    "decisions": ("--signals", "2000", "--rounds", "20", "--sensors", "50", "--days", "30"),
     "cold_start": ("--repeat", "1"),
 }
 INTRODUCTION = """\
@@ -346,6 +347,24 @@ def cards(one: Mapping[str, Any]) -> str:
 
 
 DECISIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"signals": signals, "race": race, "cards": cards}
+
+
+def schedule(one: Mapping[str, Any]) -> str:
+    """Return what a simulated time of cron sensors missed and doubled."""
+    rows = [
+        (f"{one['sensors']:,} cron sensors over {one['days']} days on {one['on']}: instants that were due", one["due"],
+         "", ""),
+        ("missed", *asked(one["missed"], 0)),
+        ("doubled", *asked(one["doubled"], 0)),
+        ("servers that died in the middle of a turn", one["deaths"], "", ""),
+        ("times that nobody watched for hours", one["outages"], "", ""),
+        ("latest while a server watched, s of simulated time", one["drift_max_s"], "", ""),
+        ("µs an instant", one["us"], "", ""),
+    ]  # fmt: skip
+    return table(HELD, rows)
+
+
+DECISIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"signals": signals, "schedule": schedule}
 """Part of `decisions` → its table."""
 
 STARTS = {"silicon --help": 300, "silicon run, to the first event": 1_000}

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import Protocol
 
 from agents.cognition.sense.cron import CronDefinition
@@ -14,10 +14,11 @@ from agents.cognition.sense.timetable import (
     DUE,
     PASSED_OVER,
     SCHEDULED,
+    Ahead,
+    Due,
     Stand,
     due,
     key_of,
-    next_due,
     roots_of,
     stands,
     stream_of,
@@ -86,6 +87,7 @@ class Timekeeper:
         self._stands: dict[Name, Stand] | None = None
         self._next: list[tuple[float, Name]] = []
         """When each is due next, as a heap."""
+        self._ahead: dict[Name, Ahead] = {}
 
     @property
     def next_at(self) -> float:
@@ -144,12 +146,14 @@ class Timekeeper:
             if found[name].schedule != definition.schedule_sha256:
                 await self._write(definition, NewEvent(SCHEDULED, self._facts(definition, now, now)), leases)
             self._push(definition)
-        heapify(self._next)
 
     def _push(self, definition: CronDefinition) -> None:
-        comes = next_due(definition, self._until(definition.name))
-        if comes is not None:
-            heappush(self._next, (comes.timestamp(), definition.name))
+        name, until = definition.name, self._until(definition.name)
+        ahead = self._ahead.get(name)
+        if ahead is None or not ahead.is_behind(until):
+            ahead = self._ahead[name] = Ahead(definition, until)
+        if ahead.first is not None:
+            heappush(self._next, (ahead.first.timestamp(), name))
 
     def _stand(self, name: Name) -> Stand:
         assert self._stands is not None, "it is read before anything is settled"
@@ -163,10 +167,12 @@ class Timekeeper:
     async def _settle_all(
         self, definition: CronDefinition, now: datetime, leases: tuple[Lease, ...]
     ) -> list[Settled]:  # fmt: skip
-        settings = self._settings
-        what = due(
-            definition, self._until(definition.name), now, grace_s=settings.late_s, most=settings.catch_up_most
-        )  # fmt: skip
+        settings, only = self._settings, self._ahead[definition.name].only(now)
+        if only is not None and (now - only).total_seconds() <= settings.late_s:
+            what = Due((only,))
+        else:
+            until = self._until(definition.name)
+            what = due(definition, until, now, grace_s=settings.late_s, most=settings.catch_up_most)
         if what.passed_over:
             facts = self._facts(definition, what.passed_over[0], now) | {
                 "count": len(what.passed_over),

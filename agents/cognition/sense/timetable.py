@@ -115,6 +115,29 @@ def next_due(definition: CronDefinition, since: datetime) -> datetime | None:
     return next(after(definition, since), None)
 
 
+class Ahead:
+    """When a sensor is due next, and then, looked up once: it runs along with what is settled."""
+
+    def __init__(self, definition: CronDefinition, until: datetime) -> None:
+        self._until = until
+        self._instants = after(definition, until)
+        self.first = next(self._instants, None)
+        self._second = next(self._instants, None)
+
+    def is_behind(self, until: datetime) -> bool:
+        """Whether this is what lies behind `until`; it moves on where the first has just been settled."""
+        if until == self.first:
+            self._until, self.first = until, self._second
+            self._second = None if self.first is None else next(self._instants, None)
+        return until == self._until
+
+    def only(self, now: datetime) -> datetime | None:
+        """Return what is due where that is one instant; None where there are none or several."""
+        if self.first is None or self.first > now or (self._second is not None and self._second <= now):
+            return None
+        return self.first
+
+
 def key_of(sensor: Name, instant: datetime) -> str:
     """Return the idempotency key of what is due at an instant: the same for every server, and for a second try."""
     return f"sensor:{sensor}:{text_of(instant)}"

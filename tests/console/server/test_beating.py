@@ -37,7 +37,9 @@ def watching(office: Path) -> Path:
     (office / "skills" / "follow").mkdir()
     plan = '{"steps": [{"id": "do", "by": "runner", "use": "desk.work", "with": {"step": "follow"}}]}'
     (office / "skills" / "follow" / "plan.yaml").write_text(plan)
-    header = "---\nname: follow\ndescription: Follows up.\nmetadata: {when_to_use: To follow up., words: [follow]}\n---\n"
+    header = (
+        "---\nname: follow\ndescription: Follows up.\nmetadata: {when_to_use: To follow up., words: [follow]}\n---\n"
+    )
     (office / "skills" / "follow" / "SKILL.md").write_text(header)
     (office / "sensors").mkdir()
     (office / "sensors" / "ended.yaml").write_text(LISTENS)
