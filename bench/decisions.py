@@ -14,6 +14,7 @@ many cards had exactly one decision and a loser who was told who won.
 
 *cards*: what listing the next ten, deciding one and a sweep of deadlines take with 10 and with 10,000 open cards, and
 how many times the one is of the other.
+
 *schedule*: a simulated year of 1,000 cron sensors in six time zones, with every rule for changes of clocks, over a real
 ledger: servers look every 30 s, die in the middle of a turn, are away for hours and look two at a time. What was due is
 worked out beforehand; *missed* and *doubled* compare that with the executions in the ledger, *drift_max_s* is how late

@@ -36,8 +36,22 @@ QUICK: Mapping[str, Sequence[str]] = {
     "react": ("--tools", "100", "--repeat", "20"),
     "context": ("--lengths", "30", "--stored", "100", "--repeat", "3"),
     "routing": ("--set", "test"),
-    "decisions": ("--signals", "2000", "--rounds", "20", "--pairs", "20", "--cards", "100", "--stores", "sqlite"),
-    "decisions": ("--signals", "2000", "--rounds", "20", "--sensors", "50", "--days", "30"),
+    "decisions": (
+        "--signals",
+        "2000",
+        "--rounds",
+        "20",
+        "--pairs",
+        "20",
+        "--cards",
+        "100",
+        "--stores",
+        "sqlite",
+        "--sensors",
+        "50",
+        "--days",
+        "30",
+    ),
     "cold_start": ("--repeat", "1"),
 }
 INTRODUCTION = """\
@@ -346,9 +360,6 @@ def cards(one: Mapping[str, Any]) -> str:
     return table(HELD, rows)
 
 
-DECISIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"signals": signals, "race": race, "cards": cards}
-
-
 def schedule(one: Mapping[str, Any]) -> str:
     """Return what a simulated time of cron sensors missed and doubled."""
     rows = [
@@ -364,7 +375,9 @@ def schedule(one: Mapping[str, Any]) -> str:
     return table(HELD, rows)
 
 
-DECISIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {"signals": signals, "schedule": schedule}
+DECISIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "signals": signals, "race": race, "cards": cards, "schedule": schedule,
+}  # fmt: skip
 """Part of `decisions` → its table."""
 
 STARTS = {"silicon --help": 300, "silicon run, to the first event": 1_000}

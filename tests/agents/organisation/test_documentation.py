@@ -19,6 +19,8 @@ FILES = (
     f"{SKILL}/options.yaml",
     "metrics/cancel-rate.yaml",
     "sensors/cancellations.yaml",
+    "sensors/morning-report.yaml",
+    "sensors/failed-runs.yaml",
     "rules/money.yaml",
     "alerts.yaml",
 )
