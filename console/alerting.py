@@ -13,6 +13,7 @@ from console.asking import known_at
 from console.folders import folder_of
 from console.ports_alerts import Sees, sees_all
 from console.resources import Resources
+from console.seeing import Seeing
 from console.system_user import system_user
 from console.views_alerts import AlertEvent, AlertRow, AlertsShown, AttentionShown, SilenceRow
 from contracts import AlertId, Event, Name, SilenceId
@@ -56,6 +57,7 @@ class Alerting:
         sees: Sees = sees_all,
     ) -> AlertsShown:  # fmt: skip
         """Return alerts that go on; see the port."""
+        sees = self._bounded(folder, sees)
         desk, now = await self._now(folder, at)
         wanted = typed_matcher(tuple(match))
         views = await desk.alerts.recent() if all_ else await desk.alerts.open(now)
@@ -68,6 +70,7 @@ class Alerting:
         self, folder: Path, alert_id: AlertId, *, sees: Sees = sees_all
     ) -> tuple[AlertRow, Sequence[AlertEvent]]:
         """Return one alert with its history; see the port."""
+        sees = self._bounded(folder, sees)
         desk = await self._desk(folder)
         view = await desk.alerts.get(alert_id)
         if not sees(place_of(desk.organisation, view)):
@@ -114,6 +117,7 @@ class Alerting:
 
     async def attention(self, folder: Path, *, at: datetime | None = None, sees: Sees = sees_all) -> AttentionShown:
         """Return what would be seen to now; see the port."""
+        sees = self._bounded(folder, sees)
         desk, now = await self._now(folder, at)
         attended = await desk.attention.now(now)
         organisation = desk.organisation
@@ -123,6 +127,11 @@ class Alerting:
             tuple(each for each in attended.left_out if sees(place_of(organisation, each.alert))),
         )
         return AttentionShown.of(seen, await desk.sampling.rates() if sees(None) else {})
+
+    def _bounded(self, folder: Path, sees: Sees) -> Sees:
+        """Return what of that the system user may see as well, where somebody types commands."""
+        sight = Seeing(self._resources, self._resources.onlooker).in_folder(folder)
+        return sees if sight.whole else lambda place: sees(place) and sight.sees(place)
 
     async def alert_ids(self, folder: Path) -> Sequence[AlertId]:
         """Return the ids of all alerts of the organisation."""

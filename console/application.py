@@ -91,7 +91,8 @@ class SiliconApplication(
 
     async def metrics(self, folder: Path) -> Sequence[MetricDefinition]:
         """Return the metrics of an organisation, by name."""
-        return await self._watching.metrics(folder)
+        sight = self._seeing.in_folder(folder)
+        return [each for each in await self._watching.metrics(folder) if sight.sees(each.owner)]
 
     async def metric_values(
         self,
@@ -112,7 +113,8 @@ class SiliconApplication(
 
     async def sensors(self, folder: Path) -> Sequence[SensorRow]:
         """Return the sensors of an organisation, by name."""
-        return await self._watching.sensors(folder)
+        sight = self._seeing.in_folder(folder)
+        return [each for each in await self._watching.sensors(folder) if sight.sees_skill(each.skill)]
 
     async def run_sensors(
         self, folder: Path, names: Sequence[str], *, at: datetime | None, start: bool, by: str | None, watch: Watch

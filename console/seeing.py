@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from pathlib import Path
 
+from console.folders import folder_of
 from console.resources import Resources
 from contracts import DecisionCard, Event, ExecutionId, Notification
 from governance.access import EVERYTHING, Person, Principal, Sight
@@ -42,6 +44,16 @@ class Seeing:
         if self._onlooker is None:
             return EVERYTHING
         people = await self._resources.people_to_show(view)
+        try:
+            return Sight(people, people.acting(None, self._onlooker))
+        except NobodyActs:
+            return EVERYTHING
+
+    def in_folder(self, folder: Path) -> Sight:
+        """Return what the system user may see of the organisation in a folder."""
+        if self._onlooker is None:
+            return EVERYTHING
+        people = self._resources.people_in(folder_of(folder))
         try:
             return Sight(people, people.acting(None, self._onlooker))
         except NobodyActs:

@@ -8,6 +8,7 @@ import pytest
 
 from console.application import SiliconApplication
 from console.resources import Resources
+from console.starter.make import make
 from console.views import RunOptions
 from contracts import ExecutionId
 from runtime.errors import NotFound
@@ -51,3 +52,23 @@ async def test_a_system_user_sees_the_departments_of_their_entry_and_without_one
                 await looking.show(execution_id)
     finally:
         await resources.close()
+
+
+async def test_lists_of_sensors_metrics_and_alerts_are_bounded_as_well(tmp_path: Path) -> None:
+    lay_empty_ledger(tmp_path / "home")
+    folder = tmp_path / "bakery"
+    make(folder)
+    org = folder / "org.yaml"
+    org.write_text(
+        org.read_text().replace("roles: [operator], login: any", "departments: {cashier: operator}, login: vera")
+    )
+    told = {}
+    for user in ("vera", "nobody"):
+        resources = Resources(Settings(home=tmp_path / "home"), onlooker=user)
+        looking = SiliconApplication(resources)
+        try:
+            told[user] = [bool(await looking.metrics(folder)), bool((await looking.alerts(folder)).alerts)]
+        finally:
+            await resources.close()
+    assert told["nobody"][0]
+    assert not any(told["vera"])
