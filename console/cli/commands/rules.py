@@ -45,7 +45,7 @@ def list_(organisation: Organisation, language: Language = None, as_json: AsJson
 
 @app.command()
 def show(organisation: Organisation, rule: Rule, language: Language = None, as_json: AsJson = False) -> None:
-    """Show one rule: its words, its condition, its version, its examples."""
+    """Show one rule: words, condition, version, examples."""
 
     async def work(session: Session, application: Application) -> int:
         [found] = _named(rule, await application.rules(Path(organisation)))
