@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -107,6 +108,12 @@ class Sensors:
         )
         return _Read(first, read.values)
 
+    async def _judged_beside(self, definition: SensorDefinition, read: _Read, said: Said) -> list[Judged]:
+        """Judge; what is usual takes long to work out, so that is done beside the event loop."""
+        if definition.usual is None:
+            return self._judged(definition, read, said)
+        return await asyncio.to_thread(self._judged, definition, read, said)
+
     def _judged(self, definition: SensorDefinition, read: _Read, said: Said) -> list[Judged]:
         since = read.first if definition.in_a_row == 1 else None  # a row may have begun at any time before
         marks = said.marks if definition.clear_when is not None else {}
@@ -124,7 +131,7 @@ class Sensors:
         judged: list[Judged] = []
         if read is not None:
             try:
-                judged = self._judged(definition, read, said)
+                judged = await self._judged_beside(definition, read, said)
             except (SiliconError, ExpressionFault) as error:
                 problem = _problem_of(error)
         telling = Telling(definition, at, self._organisation, said, self._metrics)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agents.cognition.sense import SensorDefinition, Sensors, request_for
+from agents.cognition.sense.baseline import Baseline
 from agents.cognition.sense.memory_of import standing_of
 from contracts import Grain, Signal, SignalKind
 from memory.metrics import MetricRegistry
@@ -128,3 +129,17 @@ async def test_a_baseline_that_fails_is_told_as_a_failed_sensor(sqlite_store: Sq
     run = await of(sqlite_store, duck).run(bad_day(when="value / (n - 10) > 1 || n > value.x"), at(2))
     assert run.problem is not None
     assert [signal.kind for signal in run.signals] == [SignalKind.SENSOR_FAILED]
+
+
+async def test_too_little_history_is_a_signal_and_what_is_unusual_tells_what_was_expected(
+    sqlite_store: SqlStore, duck: Duck
+) -> None:
+    usual = bad_day(clear_when=None, when="value > high", usual=Baseline(28 * 86_400.0, at_least=0.05))
+    fly(duck, *([0.1, 0.2] * 9), 0.2, 0.9)
+    sensors = of(sqlite_store, duck)
+    early = (await sensors.run(usual, at(5))).signals
+    [late] = (await sensors.run(usual, at(21))).signals
+    assert {signal.kind for signal in early} == {SignalKind.NOT_ENOUGH_HISTORY}
+    assert (late.kind, late.bucket, late.value) == (SignalKind.THRESHOLD, "2013-02-20", 0.9)
+    assert late.low is not None and late.expected is not None and late.high is not None
+    assert late.low < late.expected == 0.2 < late.high < 0.9
