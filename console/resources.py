@@ -52,6 +52,7 @@ class Resources:
         self._wiring = asyncio.Lock()
         self._organisations: Organisations | None = None
         self._asked: PeopleAsked | None = None
+        self._card_index: CardIndex | None = None
         self._people: dict[Path, tuple[object, People]] = {}
         """Folder → its people, and what told its file apart when they were read."""
 
@@ -123,9 +124,11 @@ class Resources:
     async def card_index(self) -> CardIndex:
         """Return the table of how all cards stand."""
         store = await self.store()
-        from governance.approvals.index import CardIndex  # it imports SQLAlchemy, which has come with the store
+        if self._card_index is None:
+            from governance.approvals.index import CardIndex  # it imports SQLAlchemy, which has come with the store
 
-        return CardIndex(store)
+            self._card_index = CardIndex(store)
+        return self._card_index
 
     async def questions(self) -> QuestionDesk:
         """Return the questions of all organisations."""

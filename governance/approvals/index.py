@@ -6,8 +6,9 @@ can be emptied at any time and makes itself again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 
 from sqlalchemy import ClauseElement, Select, and_, bindparam, delete, func, insert, or_, select, update
 
@@ -123,19 +124,29 @@ class CardIndex:
 
     def _take_in(self, tx: Transaction, seen: int, upto: int, rows: dict[str, tuple[object, ...] | None]) -> None:
         """Write the rows, unless another process was quicker; it had read as much."""
-        stands = tx.one(self._compiled(select(cards_seen.c.position)))
+        sql = self._sql
+        stands = tx.one(sql["stands"])
         if (stands is None and seen) or (stands is not None and int(stands[0]) != seen):
             return
-        gone = self._compiled(delete(cards).where(cards.c.card == bindparam("c")), "c")
-        put = self._compiled(insert(cards), *cards.columns.keys())
         for stream, row in rows.items():
-            tx.run(gone, stream)
+            tx.run(sql["gone"], stream)
             if row is not None:
-                tx.run(put, *row)
+                tx.run(sql["put"], *row)
         if stands is None:
-            tx.run(self._compiled(insert(cards_seen), "id", "position"), _ID, upto)
+            tx.run(sql["begin"], _ID, upto)
         else:
-            tx.run(self._compiled(update(cards_seen).values(position=bindparam("p")), "p"), upto)
+            tx.run(sql["move"], upto)
+
+    @cached_property
+    def _sql(self) -> Mapping[str, str]:
+        """The statements of the writer, compiled once: that takes longer than they do."""
+        return {
+            "stands": self._compiled(select(cards_seen.c.position)),
+            "gone": self._compiled(delete(cards).where(cards.c.card == bindparam("c")), "c"),
+            "put": self._compiled(insert(cards), *cards.columns.keys()),
+            "begin": self._compiled(insert(cards_seen), "id", "position"),
+            "move": self._compiled(update(cards_seen).values(position=bindparam("p")), "p"),
+        }
 
     async def _position(self) -> int:
         rows = await self._store.reader.rows(select(cards_seen.c.position))
