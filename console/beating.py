@@ -25,7 +25,7 @@ class Beating:
     async def heartbeat(self, folder: Path) -> HeartbeatStanding:
         """Return how the heartbeat of an organisation stands; see the port."""
         resources = self._resources
-        organisation = (await resources.organisations()).read(folder_of(folder))
+        organisation, _ = await (await resources.organisations()).current(folder_of(folder))
         store, settings, name = await resources.store(), resources.settings.heartbeat, organisation.name
         terms = organisation.heartbeat
         now = resources.clock.now()

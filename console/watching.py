@@ -65,7 +65,7 @@ class Watching:
     async def sensors(self, folder: Path) -> Sequence[SensorRow]:
         """Return the sensors of an organisation, by name."""
         resources = self._resources
-        organisation = (await resources.organisations()).read(folder_of(folder))
+        organisation, _ = await (await resources.organisations()).current(folder_of(folder))
         await self._noting.note(await resources.store(), organisation, system_user())
         now = known_at(organisation, None) or resources.clock.now()
         store = await resources.store()

@@ -32,6 +32,8 @@ ACTED = "round.acted"
 """A round has acted on every signal up to `until`; `waiting` are those it had no room for."""
 STALE = "stale"
 """Why a goal is not begun: it was noticed too long ago, such as while no rounds were made."""
+MERGED = "merged"
+"""Another event of the same key was acted on in this round."""
 _WAITING_MOST = 1_000
 
 Place = tuple[str, str, tuple[tuple[str, str], ...]]
@@ -44,6 +46,8 @@ class _Outcome:
     held: list[dict[str, Json]] = field(default_factory=list)
     waiting: list[int] = field(default_factory=list)
     refused: list[NewEvent] = field(default_factory=list)
+    places: set[Place] = field(default_factory=set)
+    """What was begun is about these."""
 
 
 class Act(Phase):
@@ -64,7 +68,10 @@ class Act(Phase):
             place = _place_of(noticed)
             if context.known_at - noticed.at > self._desk.stale:
                 outcome.held.append(_held(noticed, STALE, ""))
+            elif place in seen_to and noticed.may_merge and place in outcome.places:
+                outcome.held.append(_held(noticed, MERGED, str(seen_to[place]["alert"])))
             elif place in seen_to:
+                outcome.places.add(place)
                 await self._begin(noticed, round_, context, outcome)
             else:
                 await self._pass(noticed, passed.get(place), round_, context, outcome)

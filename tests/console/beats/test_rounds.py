@@ -91,6 +91,22 @@ async def test_what_is_noticed_becomes_a_round_and_its_goal_an_execution(
     assert begun.report is not None and begun.report.state is OrderState.DONE
 
 
+async def test_events_of_one_key_are_acted_on_once(tmp_path: Path, clock: HandClock, resources: Resources) -> None:
+    beat = Beat(resources, make_desk(tmp_path / "desk", notes=LISTENS.format(skill="tell", advances="order")))
+    await beat.go()
+    for _ in range(3):
+        await note(resources, "one")
+    await go_on(beat, resources, clock)
+    await note(resources, "one")
+    await go_on(beat, resources, clock)
+    views = await executions(resources)
+    first, second = (output(view) for view in rounds(views))
+
+    assert len(others(views)) == 1
+    assert [each["why"] for each in first["held"]] == ["merged", "merged"]
+    assert [each["why"] for each in second["held"]] == ["seen_to"]
+
+
 async def test_people_see_a_round_like_any_other_execution(
     tmp_path: Path, clock: HandClock, resources: Resources
 ) -> None:
