@@ -130,3 +130,30 @@ def test_delegated_cards_are_decided_on_behalf_of_who_delegated(desk: Desk, airp
     (decision,) = decided["card"]["decisions"]
     assert (decision["by"], decision["on_behalf_of"]) == ("stand-in", "data-steward")
     assert decision["card_version"] == 1 and decision["via"].startswith("cli by ")
+
+
+def test_cards_of_one_kind_are_turned_down_together_and_the_table_makes_itself_again(
+    desk: Desk, airports: Path
+) -> None:
+    first = check(desk, airports, exits=3)["cards"][0]
+    change(airports / "skills" / "check-data" / "options.yaml", "above the strongest gust", "over the strongest gust")
+    second = check(desk, airports, exits=3)["cards"][0]
+    said = ("deny", first["id"], second["id"], *STEWARD)
+    without = desk.json("approvals", "decide-all", *said, exits=1)
+    decided = desk.json("approvals", "decide-all", *said, "--reason", "not today")
+
+    assert {each["code"] for each in without["refused"]} == {"INVALID_ARGUMENTS"}
+    assert [each["outcome"] for each in decided["decided"]] == ["denied", "denied"]
+    assert desk.json("approvals", "rebuild") == {"cards": 2}
+    assert desk.json("approvals", "list")["cards"] == []
+
+
+def test_a_delegation_is_ended_before_its_time(desk: Desk, airports: Path) -> None:
+    check(desk, airports, exits=3)
+    to = ("--to", "night-manager", "--until", "2126-01-01")
+    made = desk.json("approvals", "delegate", *to, *STEWARD)["delegation"]
+    desk.json("approvals", "undelegate", made["delegation_id"], "--as", "duty-manager", exits=1)
+    ended = desk.json("approvals", "undelegate", made["delegation_id"], "--as", "night-manager")["delegation"]
+
+    assert (made["giver"], made["taker"]) == ("data-steward", "night-manager")
+    assert ended["ended_at"] is not None
