@@ -51,8 +51,9 @@ class Passwords:
     def _fits(self, password: str, hashed: str | None) -> bool:
         from argon2.exceptions import InvalidHashError, VerificationError
 
+        nobodys = self._nobodys  # made with the first login, whoever that is
         try:
-            self._hasher.verify(hashed or self._nobodys, _normal(password))
+            self._hasher.verify(hashed or nobodys, _normal(password))
         except (InvalidHashError, VerificationError):
             return False
         return hashed is not None

@@ -15,6 +15,8 @@ from governance.channels import DeliveryState
 from governance.channels.delivery import fold_delivery
 from governance.channels.errors import NeverTaken, NotDelivered
 from governance.channels.told import Told
+from runtime.ledger.store import SqlStore
+from tests.fakes.clock import HandClock
 from tests.governance.cards import MORGAN, ORGANISATION, card
 from tests.governance.channels.conftest import World
 
@@ -199,3 +201,14 @@ async def test_after_an_edit_everybody_is_asked_anew_but_who_edited(world: World
     await world.gateway.event(view, "card.edited", edit=edit)
     await world.courier().step()
     assert [to for to, title in world.sent.titles() if title.startswith("Edited")] == ["sam by mail"]
+
+
+async def test_on_every_database_each_message_is_queued_once_and_sent(store: SqlStore, clock: HandClock) -> None:
+    world = World(store, clock)
+    await world.courier().step()
+    await raise_card(world)
+    await asyncio.gather(*(world.courier().collect() for _ in range(3)))
+    await world.courier().step()
+    await world.courier().step()
+    assert [to for to, _, _ in world.sent.got] == ["morgan by hook"]
+    assert await deliveries(world) == [DeliveryState.SENT]
