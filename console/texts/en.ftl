@@ -441,6 +441,7 @@ signal-cleared = Back to normal
 signal-no-data = No data
 signal-not-enough-history = Not enough history
 signal-sensor-failed = The sensor failed
+signal-metric-changed = Its definition changed
 signal-event = event
 
 ## System

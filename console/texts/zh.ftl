@@ -371,6 +371,7 @@ signal-cleared = 恢复正常
 signal-no-data = 没有数据
 signal-not-enough-history = 历史数据不足
 signal-sensor-failed = 传感器故障
+signal-metric-changed = 定义已更改
 signal-event = 事件
 
 ## 系统

@@ -24,7 +24,8 @@ _LONGEST = 300
 def headline(row: AlertRow, output: Output) -> Text:
     """Return an alert in one line: how pressing, what, where."""
     name = row.labels.get("sensor", row.source)
-    kind = output.say(f"signal-{row.kind.replace('_', '-')}") if row.labels.get("sensor") else row.kind
+    spoken = row.labels.get("sensor") or row.kind == "metric_changed"
+    kind = output.say(f"signal-{row.kind.replace('_', '-')}") if spoken else row.kind
     where = ", ".join(f"{label} {value}" for label, value in row.labels.items() if label not in _OWN)
     return Text.assemble(
         (f"P{row.priority} ", "bold"), (name, "bold"), f"  {kind}", f"  {where}" if where else "",
