@@ -9,7 +9,10 @@ from collections.abc import Generator
 from contextlib import suppress
 
 import pytest
+from hypothesis import settings
 
+settings.register_profile("house", deadline=None)  # no test judges how long something takes
+settings.load_profile("house")
 FAILED = pytest.StashKey[bool]()
 
 
