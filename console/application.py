@@ -30,7 +30,8 @@ from console.ruling import Ruling
 from console.serving import Serving
 from console.signing_in import Accounts
 from console.system_user import system_user
-from console.views import ExecutionOutcome, ExecutionRow, MetricReading, SensorRow, SensorsOutcome
+from console.views import ExecutionOutcome, ExecutionRow, MetricReading
+from console.views_sensors import SensorRow, SensorsOutcome
 from console.views_system import AuditResult, DatabaseStatus, Examined
 from console.watching import Watching
 from contracts import ExecutionId, MetricDefinition

@@ -25,7 +25,8 @@ from console.ports_prompts import Prompts
 from console.ports_remote import Remote
 from console.ports_rules import Rules
 from console.ports_users import SigningIn
-from console.views import MetricReading, SensorRow, SensorsOutcome
+from console.views import MetricReading
+from console.views_sensors import SensorRow, SensorsOutcome
 from console.views_system import AuditResult, DatabaseStatus, Examined  # fmt: skip
 from contracts import MetricDefinition
 from runtime.settings.load import Settings

@@ -19,7 +19,8 @@ from console.ports_executions import Watch
 from console.resources import Resources
 from console.running import Running
 from console.system_user import system_user
-from console.views import MetricReading, Raised, SensorFailure, SensorRow, SensorsOutcome
+from console.views import MetricReading
+from console.views_sensors import Raised, SensorFailure, SensorRow, SensorsOutcome
 from console.wiring import Wired
 from contracts import ExecutionId, MetricDefinition, Signal
 from memory.metrics import MetricValue

@@ -9,8 +9,8 @@ from pydantic import AwareDatetime, Field
 
 from console.api.desk import Asking, AtDesk, query_of
 from console.api.model import ApiModel
-from console.views import SensorRow
 from console.views_beats import HeartbeatStanding, WorkCounted
+from console.views_sensors import SensorRow
 from contracts import ExecutionId, Name, Problem, Severity
 
 routes = APIRouter(tags=["sensors"])

@@ -15,7 +15,7 @@ from agents.cognition.sense.memory_of import Said, standing_of
 from agents.cognition.sense.timetable import Stand, next_due, stands
 from agents.organisation import Organisation
 from console.beats.judging import Looked, looks
-from console.views import SensorFailed, SensorRow
+from console.views_sensors import SensorFailed, SensorRow
 from contracts import Name, Problem
 from runtime.ledger.port import Ledger
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from console.views import SensorFailed, SensorRow
+from console.views_sensors import SensorFailed, SensorRow
 from contracts import Problem, Severity
 from tests.console.conftest import Silicon
 from tests.fakes.console_values import NOW

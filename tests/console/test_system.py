@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from console.cli.words import measured
-from console.views import ExecutionRow, Fault, SensorFailure
+from console.views import ExecutionRow, Fault
 from console.views_cluster import QueuedFor, QueuedOrder
+from console.views_sensors import SensorFailure
 from console.views_system import AuditFinding, DatabaseStatus
 from contracts import OrderId, Problem
 from tests.console.conftest import Silicon

@@ -11,7 +11,7 @@ import pytest
 
 from console.application import open_application
 from console.ports import Application
-from console.views import SensorsOutcome
+from console.views_sensors import SensorsOutcome
 from runtime.settings.load import load
 from tests.examples.test_deadlines import ignore
 

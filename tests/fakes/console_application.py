@@ -24,16 +24,13 @@ from console.views import (
     Fault,
     MetricReading,
     ModelAsked,
-    Raised,
     RunOptions,
-    SensorFailure,
-    SensorRow,
-    SensorsOutcome,
     Submitted,
 )
 from console.views_beats import HeartbeatStanding, WorkCounted
 from console.views_cluster import HostsRow, QueuedOrder
 from console.views_metrics import MetricChangeRow, MetricShown, MetricVersionRow
+from console.views_sensors import Raised, SensorFailure, SensorRow, SensorsOutcome
 from console.views_system import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
 from contracts import (
     CardId,

@@ -19,7 +19,7 @@ from console.cli.session import Session, conduct
 from console.cli.words import command_line, measured
 from console.cli.words import moment as moment_text
 from console.ports import Application
-from console.views import Raised, SensorFailure, SensorRow, SensorsOutcome
+from console.views_sensors import Raised, SensorFailure, SensorRow, SensorsOutcome
 from contracts import Signal, SignalKind
 from runtime.texts import Say
 
