@@ -71,11 +71,15 @@ class Approving:
         wanted, most = list(dict.fromkeys(cards)), self._resources.settings.approval.bulk_most
         if not 1 <= len(wanted) <= most:
             raise InvalidArguments(f"Name 1 to {most} cards (approval.bulk_most), not {len(wanted)}.", most=most)
-        require_same_kind([await self._deciding.find(each) for each in wanted], option)
+        views = [await self._deciding.find(each) for each in wanted]
+        require_same_kind(views, option)
         decided: list[BulkDecided] = []
-        for card_id in wanted:
+        for view in views:
+            card_id = view.card.card_id
             try:
-                standing = await self._deciding.decide(card_id, option=option, reason=reason, by=by, via=via)
+                standing = await self._deciding.decide(
+                    card_id, option=option, reason=reason, by=by, via=via, shown_sha256=view.card_sha256
+                )
             except SiliconError as error:
                 decided.append(BulkDecided(card_id, code=error.code, message=error.message))
             else:

@@ -55,7 +55,7 @@ async def opened_append(
     open_ = await _open(gateway, facts.get("card"))
     if open_ is not None and open_.card.execution_id == card.execution_id:
         return (raised,)
-    if open_ is not None and exactly(open_.card) == exactly(card) and open_.card.who == card.who:
+    if open_ is not None and _asks_for(open_, card) and open_.card.who == card.who:
         return open_
     opened = Append(
         subject, (NewEvent("subject.opened", to_event_data(card=card.card_id)),), version, gateway.organisation,
@@ -67,8 +67,21 @@ async def opened_append(
 
 def join_append(gateway: ApprovalGateway, view: CardView, order: TaskOrder, step: str) -> Append:
     """Return the append by which an order waits for a card that another execution raised about the very same."""
-    facts = {"execution_id": order.execution_id, "order_id": order.order_id, "step": step}
+    facts = {
+        "execution_id": order.execution_id, "order_id": order.order_id, "step": step,
+        "requested_by": order.requested_by,
+    }  # fmt: skip
     return replace(gateway.event_append(view, "card.joined", **facts), execution_id=order.execution_id)
+
+
+def _asks_for(view: CardView, card: DecisionCard) -> bool:
+    """Whether an open card asks for exactly what `card` would, or did before somebody edited it."""
+    wanted = exactly(card)
+    if exactly(view.card) == wanted:
+        return True
+    first = {edit.option: edit.before for edit in reversed(view.edits)}
+    options = (each.model_copy(update={"actions": first.get(each.id, each.actions)}) for each in view.card.options)
+    return exactly(view.card.model_copy(update={"options": tuple(options)})) == wanted
 
 
 async def _open(gateway: ApprovalGateway, named: object) -> CardView | None:

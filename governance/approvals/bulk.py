@@ -13,16 +13,22 @@ def require_same_kind(views: Sequence[CardView], option: str | None) -> None:
     """Return when the cards may be decided with one gesture.
 
     They are of one kind where rule, kind, options and capabilities are the same; only the arguments differ. A yes to an
-    option that carries out something final is said to one card at a time; a no may be said to many.
+    option that carries out something final is said to one card at a time, and so is one to a card that was edited: no
+    hash of what was on the screen comes with a gesture for many. A no may be said to many.
 
     Raises:
-        InvalidArguments: they are of several kinds, or the option is final; nothing was decided.
+        InvalidArguments: they are of several kinds, one was edited, or the option is final; nothing was decided.
     """
     kinds = {kind_of_card(view) for view in views}
     if len(kinds) > 1:
         names = ", ".join(str(view.card.card_id) for view in views)
         raise InvalidArguments(f"These cards are of {len(kinds)} kinds, so that each is decided by itself: {names}.")
     for view in views:
+        if option is not None and view.edits:
+            raise InvalidArguments(
+                f"{view.card.card_id} was edited, so that a yes to it is said to it alone. Nothing was decided.",
+                card=view.card.card_id, option=option,
+            )  # fmt: skip
         chosen = option_of(view.card, option)
         final = chosen is not None and any(action.effect is Effect.IRREVERSIBLE for action in chosen.actions)
         if chosen is not None and chosen.actions and (final or not chosen.reversible):

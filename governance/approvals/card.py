@@ -59,6 +59,8 @@ class Joined:
     execution_id: ExecutionId
     order_id: OrderId
     step: str
+    requested_by: Name | None = None
+    """Who asked for it, and so asks for what the card allows; None in what earlier versions stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +263,8 @@ def _edited(view: CardView, event: Event, data: _Data) -> CardView:
 
 
 def _joined(view: CardView, event: Event, data: _Data) -> CardView:
-    joined = Joined(ExecutionId(str(data["execution_id"])), OrderId(str(data["order_id"])), str(data["step"]))
+    by = None if data.get("requested_by") is None else str(data["requested_by"])
+    joined = Joined(ExecutionId(str(data["execution_id"])), OrderId(str(data["order_id"])), str(data["step"]), by)
     return replace(_moved(view, Move.JOIN, event), joined=(*view.joined, joined))
 
 

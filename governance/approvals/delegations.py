@@ -55,7 +55,8 @@ class Delegations:
         """Record that `taker` may decide the cards of `giver` in that time.
 
         Raises:
-            NotAllowedToDecide: somebody else than the giver or an administrator records it.
+            NotAllowedToDecide: somebody else than the giver or an administrator records it, or an administrator gives
+                another's cards to themselves.
             InvalidArguments: one of the two is not there, or the times make no sense.
         """
         for name in (giver, taker):
@@ -63,6 +64,11 @@ class Delegations:
                 listed = ", ".join(person.id for person in people)
                 raise InvalidArguments(f"Nobody here is called {name}. There is: {listed}.", name=name)
         self._require_right(people, giver, by)
+        if taker == by.id != giver:
+            raise NotAllowedToDecide(
+                f"{by.name} cannot take the cards of {giver}: {giver} can give them, or another administrator can.",
+                person=by.id,
+            )
         now = self._clock.now()
         if ends_at <= max(starts_at, now) or giver == taker:
             raise InvalidArguments(

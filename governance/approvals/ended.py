@@ -23,6 +23,12 @@ def turned_down(view: CardView) -> Refused:
     return Refused("WITHDRAWN", f"{card_id} was withdrawn: {view.reason}")
 
 
+def taken_back(view: CardView) -> Refused:
+    """Return that somebody had what the card allowed taken back, so that it allows nothing any more."""
+    by = view.back.by if view.back is not None else "somebody"
+    return Refused("TAKEN_BACK", f"{by} had {view.card.card_id} taken back; what it allowed is not done any more.")
+
+
 def done_elsewhere(view: CardView) -> Refused:
     """Return that another execution carries out what was approved, so that it is not done twice."""
     card = view.card

@@ -172,5 +172,6 @@ def _was_right(event: Event, view: CardView) -> bool | None:
             last = view.reviews[-1]
             if not last.right:
                 return False
-            return True if view.passed is not None else None
+            first = len(view.reviews) == 1  # one card counts once, however often somebody says that it was right
+            return True if view.passed is not None and first else None
     return False

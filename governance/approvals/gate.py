@@ -17,7 +17,7 @@ from governance.approvals.effect_cards import (
     effect_card,
     offers_to_act,
 )
-from governance.approvals.ended import done_elsewhere, turned_down
+from governance.approvals.ended import done_elsewhere, taken_back, turned_down
 from governance.approvals.gateway import ApprovalGateway
 from governance.approvals.life import CardState
 from governance.approvals.matching import belongs_to, is_as_shown, takes_back, use_for
@@ -152,6 +152,8 @@ class ApprovalGate:
         if view.outcome is not Outcome.APPROVED:
             return turned_down(view)
         use = use_for(view, request)
+        if use is not None and view.back is not None:  # a failed execution that goes on does not do it again
+            return taken_back(view)
         if use is not None and self._gateway.fulfils(view, rule) and await self._still_passes(view, request):
             return self._allowed(view, use)
         if view.chosen is not None and not view.chosen.actions:

@@ -25,7 +25,8 @@ def right_to_decide(
     """Return the right of a person as everything stands now, or why they have none.
 
     Whoever asked cannot decide, nor who stands in for them, by org.yaml or by a delegation, nor who edited the card or
-    stands in for who did. A delegation gives the taker the giver's place among those who are asked, and no role.
+    stands in for who did. Whoever asked for another execution that waits for the card asks for the very same. A
+    delegation gives the taker the giver's place among those who are asked, and no role.
     """
     given = [each for each in delegations if each.holds(now, view.card.policy)]
     conflict = _conflict(people, given, view, person)
@@ -49,10 +50,12 @@ def _conflict(people: People, given: Sequence[Delegation], view: CardView, perso
     stands_in = {each.giver for each in given if each.taker == person.id}
     now = people.get(person.id)
     stands_in |= set(now.deputy_for) if now is not None else set()
-    if view.card.requested_by in stands_in:
-        return Refusal(
-            Why.DEPUTY, f"{person.name} stands in for {view.card.requested_by}, who asked; whoever asks cannot approve."
-        )
+    asked = {view.card.requested_by, *(joined.requested_by for joined in view.joined if joined.requested_by)}
+    if person.id in asked:
+        return Refusal(Why.REQUESTER, f"{person.name} asked for this; whoever asks cannot approve.")
+    if asked & stands_in:
+        name = ", ".join(sorted(asked & stands_in))
+        return Refusal(Why.DEPUTY, f"{person.name} stands in for {name}, who asked; whoever asks cannot approve.")
     editors = {edit.by for edit in view.edits}
     if person.id in editors:
         return Refusal(Why.EDITOR, f"{person.name} edited this card; whoever changed it cannot decide it.")

@@ -121,7 +121,7 @@ class AdviseCapability:
             registry=self._metrics, labels=labels,
         )  # fmt: skip
         first = next((option for option in card.options if option.actions), None)
-        held = await self._held(first, rule, order, specs)
+        held = await self._held(first, rule, order, specs, computed=is_computed(context))
         card = card.model_copy(update={"mode": held.mode, "mode_why": held.why.value})
         if held.mode is not ApprovalMode.STRICT and first is not None:
             return await self._pass(card, first, rule, context)
@@ -152,9 +152,13 @@ class AdviseCapability:
         return answer
 
     async def _held(
-        self, option: Option | None, rule: ApprovalRule, order: TaskOrder, specs: Mapping[str, CapabilitySpec]
-    ) -> Held:
-        """Return how the option is decided: under the card's rule and that of each of its capabilities."""
+        self, option: Option | None, rule: ApprovalRule, order: TaskOrder, specs: Mapping[str, CapabilitySpec],
+        *, computed: bool,
+    ) -> Held:  # fmt: skip
+        """Return how the option is decided: under the card's rule and that of each of its capabilities.
+
+        What a model says of its own confidence lets nothing pass: only a finding that was computed does.
+        """
         rules: list[tuple[Action, ApprovalRule, Standing]] = []
         for action in () if option is None else option.actions:
             own = rule_for(self._rules, specs[action.use].policy)
@@ -162,9 +166,8 @@ class AdviseCapability:
                 return Held(ApprovalMode.STRICT, Why.POLICY)
             standing = await self._gateway.standings.of(action.use)
             rules += [(action, each, standing) for each in dict.fromkeys([rule, own])]
-        return mode_of_option(
-            option, rules, order.approval_mode, confidence=None if option is None else option.confidence
-        )
+        confidence = option.confidence if option is not None and computed else None
+        return mode_of_option(option, rules, order.approval_mode, confidence=confidence)
 
     def _rule(self, options: OptionsFile) -> ApprovalRule:
         rule = rule_for(self._rules, options.policy)
@@ -174,6 +177,14 @@ class AdviseCapability:
                 f"The options fall under the approval rule {name}, and org.yaml has none of that name.", rule=name
             )
         return rule
+
+
+def is_computed(context: CallContext) -> bool:
+    """Whether no model said the finding: as the result of a step that asks one, or in a call of its own."""
+    asking = {step.id for step in context.order.plan.all_steps() if step.react is not None}
+    paths = [path for path in context.origins if path == "finding" or path.startswith("finding.")]
+    said_by = {name.strip().rpartition("/")[2] for path in paths for name in context.origins[path].step.split(",")}
+    return context.step not in asking and said_by.isdisjoint(asking)
 
 
 def _roots(arguments: Mapping[str, Json], context: CallContext) -> dict[str, Json]:

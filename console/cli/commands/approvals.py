@@ -143,8 +143,9 @@ def decide(
             await executions.may_decide(before.card.card_id, by=as_)
             _announce(session, before, chosen, told=gave is not None)
         after = await executions.decide(
-            before.card.card_id, option=chosen.id if chosen else None, reason=reason, by=as_, output=gave
-        )
+            before.card.card_id, option=chosen.id if chosen else None, reason=reason, by=as_, output=gave,
+            shown_sha256=before.card_sha256,
+        )  # fmt: skip
         if after.state is CardState.OPEN:
             output.data({"card": card_data(after, output), "execution": None})
             output.show(session.say("approvals-more-needed", given=len(after.decisions), needed=after.card.quorum))

@@ -10,15 +10,17 @@ import pytest
 from contracts import DecisionCard, ExecutionId, OrderId
 from governance.access import People
 from governance.approvals import ApprovalGate, ApprovalGateway, CardState, CardView
+from governance.approvals.editing import edit
 from governance.approvals.effect_cards import DO
 from governance.approvals.index import CardIndex
-from governance.errors import CardClosed
+from governance.errors import CardClosed, NotAllowedToDecide
+from governance.policies import PolicyBook
 from runtime.capabilities.port import EffectRequest, Refused, Waiting
 from runtime.errors import VersionConflict
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.governance.approvals.gates import gate_with
-from tests.governance.cards import ARGUMENTS, MORGAN, ORGANISATION, PEOPLE, action, card, effect, order
+from tests.governance.cards import ARGUMENTS, MORGAN, ORGANISATION, PEOPLE, SAM, WAIVE, action, card, effect, order
 
 pytestmark = pytest.mark.anyio
 
@@ -137,3 +139,30 @@ async def test_two_calls_of_one_execution_are_two_things_that_it_wants(
     first = await waits(store, gate, effect(by, key="a"))
     second = await waits(store, gate, effect(by, key="b"))
     assert first.pending != second.pending
+
+
+async def test_the_very_same_asked_again_joins_a_card_that_was_edited(
+    store: SqlStore, gateway: ApprovalGateway, clock: HandClock
+) -> None:
+    gate = gate_with(gateway, clock)
+    first = await waits(store, gate, effect(order(execution_id=ExecutionId.new())))
+    policies = PolicyBook(())
+    await edit(
+        gateway, first.pending[0], [{"flights": 9}], option=DO, person=SAM, specs={WAIVE.name: WAIVE},
+        policies=policies, via="test",
+    )  # fmt: skip
+    second = await waits(store, gate, effect(order(execution_id=ExecutionId.new())))
+
+    assert second.pending == first.pending
+    assert (await gateway.get(first.pending[0])).state is CardState.OPEN
+
+
+async def test_who_asked_for_an_execution_that_joined_cannot_decide_what_it_asks_for(
+    store: SqlStore, gateway: ApprovalGateway, clock: HandClock
+) -> None:
+    gate = gate_with(gateway, clock)
+    first = await waits(store, gate, effect(order(execution_id=ExecutionId.new())))
+    await waits(store, gate, effect(order(execution_id=ExecutionId.new(), requested_by="morgan")))
+    with pytest.raises(NotAllowedToDecide, match="asked"):
+        await gateway.decide(first.pending[0], person=MORGAN, approve=True, option=DO)
+    assert (await gateway.decide(first.pending[0], person=SAM, approve=True, option=DO)).is_approved

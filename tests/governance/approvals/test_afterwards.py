@@ -19,7 +19,7 @@ from governance.approvals.modes import Standing
 from governance.approvals.proposals import KEEP, LOOSEN
 from governance.approvals.sampling import is_sampled
 from governance.errors import CannotBeUndone, NotAllowedToDecide, ReviewRefused
-from runtime.capabilities.port import Allowed, Waiting
+from runtime.capabilities.port import Allowed, Refused, Waiting
 from runtime.errors import InvalidArguments
 from runtime.ledger.port import Append, NewEvent
 from runtime.ledger.store import SqlStore
@@ -295,3 +295,35 @@ def test_a_sample_is_a_share_that_stays_and_only_grows() -> None:
     tenth, half = ({each for each in ids if is_sampled(each, share)} for share in (0.1, 0.5))
     assert 130 < len(tenth) < 280 and tenth < half
     assert not any(is_sampled(each, 0) for each in ids) and all(is_sampled(each, 1) for each in ids)
+
+
+async def test_what_was_taken_back_is_not_done_again_by_the_failed_execution_that_goes_on(
+    sqlite_store: SqlStore, gateway: ApprovalGateway, follower: FollowsCards, clock: HandClock
+) -> None:
+    acts = reversible().model_copy(update={"actions": (action_of(WRITE, "notifier", ARGUMENTS),)})
+    shown = await raised(sqlite_store, gateway, options=(acts, option("nothing")))
+    await gateway.decide(shown.card_id, person=MORGAN, approve=True, option="waive")
+    order_id = await carried_out(sqlite_store, gateway, shown, ("step.failed", {"final": True, "problem": {}}))
+    await follower.catch_up()
+    gate = gate_with(gateway, clock)
+    resumed = order(execution_id=shown.execution_id, authority=shown.card_id, order_id=order_id)
+    again = effect(resumed, spec=WRITE)
+    assert isinstance(await gate.authorise(again), Allowed)
+
+    await ask_back(gateway, shown.card_id, person=SAM, within_s=60, via="test", reason="half of it happened")
+    answer = await gate.authorise(again)
+    assert isinstance(answer, Refused) and answer.code == "TAKEN_BACK"
+    other = effect(order(execution_id=shown.execution_id, authority=shown.card_id), spec=WRITE)
+    assert isinstance(await gate.authorise(other), Waiting)
+    assert (await gateway.get(shown.card_id)).state is CardState.EXECUTION_FAILED
+
+
+async def test_one_card_counts_once_however_often_somebody_says_that_it_was_right(
+    sqlite_store: SqlStore, gateway: ApprovalGateway, follower: FollowsCards
+) -> None:
+    shown = await raised(sqlite_store, gateway, passed=True, mode=ApprovalMode.THRESHOLD)
+    await carried_out(sqlite_store, gateway, shown, ("step.finished", {}))
+    for _ in range(5):
+        await review(gateway, shown.card_id, person=MORGAN, right=True, via="test", reason="")
+    await follower.catch_up()
+    assert await CardIndex(sqlite_store).waiting() == []

@@ -8,16 +8,30 @@ from typing import Any
 
 import pytest
 
-from contracts import Action, DecisionCard, Delegation, Outcome
+from contracts import Action, DecisionCard, Delegation, Effect, Outcome
 from governance.access import People, Person, Role
 from governance.approvals import ApprovalGateway
+from governance.approvals.bulk import require_same_kind
 from governance.approvals.editing import edit
 from governance.errors import NotAllowedToDecide
 from governance.policies import Policy, PolicyBook
 from runtime.errors import InvalidArguments, NotFound
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
-from tests.governance.cards import ALEX, DANA, KIM, MORGAN, ORGANISATION, PEOPLE, ROBIN, SAM, WAIVE, action, card
+from tests.governance.cards import (
+    ALEX,
+    DANA,
+    KIM,
+    MORGAN,
+    ORGANISATION,
+    PEOPLE,
+    ROBIN,
+    SAM,
+    WAIVE,
+    action,
+    card,
+    option,
+)
 
 pytestmark = pytest.mark.anyio
 UMA = Person("uma", "Uma Li", frozenset({Role.APPROVER}))
@@ -231,3 +245,30 @@ async def test_who_may_not_decide_may_not_edit(
     shown = await raised(sqlite_store, gateway)
     with pytest.raises(NotAllowedToDecide):
         await edited(gateway, shown, person, {"flights": 1})
+
+
+async def test_an_administrator_does_not_take_the_cards_of_somebody_who_did_not_give_them(
+    sqlite_store: SqlStore, gateway: ApprovalGateway
+) -> None:
+    shown = await raised(sqlite_store, gateway)
+    with pytest.raises(NotAllowedToDecide, match="cannot take"):
+        await delegated(gateway, MORGAN, DANA, by=DANA)
+    assert await refused(gateway, shown, DANA) == "not_named"
+    await delegated(gateway, MORGAN, DANA)
+    assert (await gateway.decide(shown.card_id, person=DANA, approve=True, option="waive")).is_approved
+
+
+async def test_a_yes_to_an_edited_card_is_not_said_among_many(sqlite_store: SqlStore, gateway: ApprovalGateway) -> None:
+    acts = action(effect=Effect.WRITE)
+    shown = await raised(
+        sqlite_store, gateway,
+        options=(option("waive", acts).model_copy(update={"reversible": True}), option("nothing")),
+    )  # fmt: skip
+    require_same_kind([await gateway.get(shown.card_id)], "waive")
+    await edit(
+        gateway, shown.card_id, [{"flights": 9_000}], option="waive", person=SAM, specs=SPECS, policies=PolicyBook(()),
+        via="test",
+    )  # fmt: skip
+    with pytest.raises(InvalidArguments, match="was edited"):
+        require_same_kind([await gateway.get(shown.card_id)], "waive")
+    require_same_kind([await gateway.get(shown.card_id)], None)

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -5,7 +6,7 @@ import pytest
 
 from agents.cognition.advise import AdviseCapability
 from console.texts import say_in
-from contracts import Confidence, DecisionCard, Json
+from contracts import ApprovalMode, Confidence, DecisionCard, Json, PlanDefinition, Step
 from governance.approvals import ApprovalGateway
 from governance.approvals.matching import is_as_shown
 from runtime.capabilities.port import CallContext, CallResult, Origin, Waiting
@@ -174,3 +175,23 @@ async def test_a_rule_that_is_not_there_refuses(gateway: ApprovalGateway) -> Non
 
     with pytest.raises(PermissionRefused, match="approval rule money"):
         await with_rules({"default": MONEY}).call(arguments(), context())
+
+
+SMALL = replace(MONEY, mode=ApprovalMode.THRESHOLD, impact="arguments.flights", under=1_000)
+SURE: dict[str, Json] = {**FINDING, "confidence": "high"}
+JUDGES = PlanDefinition(steps=(Step(id="judge", react="How sure is it?"), Step(id="attribute", use="script")))
+
+
+@pytest.mark.parametrize(
+    ("said_by", "step", "passes"),
+    [("analyst/attribute", "choose", True), ("analyst/judge", "choose", False), ("input", "judge", False),
+     ("analyst/attribute, analyst/judge", "choose", False)],
+)  # fmt: skip
+async def test_what_a_model_says_of_its_own_confidence_lets_nothing_pass(
+    gateway: ApprovalGateway, said_by: str, step: str, passes: bool
+) -> None:
+    rules = {"money": SMALL, "default": SMALL}
+    advise = AdviseCapability(lambda: {WAIVE.name: WAIVE}, rules, gateway, say_in=say_in)
+    about = context(order=order(plan=JUDGES), step=step, origins={"finding": Origin(said_by, "", "a" * 64)})
+    answer = await advise.call(arguments(finding=SURE), about)
+    assert isinstance(answer, CallResult) is passes
