@@ -136,17 +136,18 @@ class SigningIn:
         """Return a new session; see the port."""
         home = await self._home(organisation)
         users = await self._accounts.users()
-        proven = await users.proves(organisation, person, password)
-        if home is None or not proven or self._people_or_none(home).get(person) is None:
+        given = await users.proves(organisation, person, password)
+        if home is None or given is None or self._people_or_none(home).get(person) is None:
             return None
         await users.signed_in(organisation, person, via=via)
-        session, text = await (await self._accounts.sessions()).open(organisation, person, home, via=via)
+        sessions = await self._accounts.sessions()
+        session, text = await sessions.open(organisation, person, home, via=via, password=given)
         return session.principal, text
 
     async def proves(self, principal: Principal, password: str) -> bool:
         """Whether a password is that of the principal's person."""
         users = await self._accounts.users()
-        return await users.proves(principal.organisation or "", principal.person or "", password)
+        return await users.proves(principal.organisation or "", principal.person or "", password) is not None
 
     async def of_session(self, text: str) -> Principal | None:
         """Return whom a session speaks for; see the port."""

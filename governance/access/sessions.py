@@ -38,6 +38,8 @@ class Session:
     opened_at: datetime
     used_at: datetime
     via: str
+    password: str | None = None
+    """Which password proved it: it ends with that one, also where a new one came while it was opened."""
 
     @property
     def principal(self) -> Principal:
@@ -57,11 +59,13 @@ class Sessions:
         self._clock = clock
         self._settings = settings
 
-    async def open(self, organisation: Name, person: Name, home: Path, *, via: str) -> tuple[Session, str]:
+    async def open(
+        self, organisation: Name, person: Name, home: Path, *, via: str, password: str | None = None
+    ) -> tuple[Session, str]:
         """Return a new session and its text; what has run out of the same person's is cleared away."""
         ulid, now = new_ulid()[0], self._clock.now()
         text = f"{ulid}.{secrets.token_urlsafe(_SECRET_BYTES)}"
-        session = Session(f"session/{ulid}", organisation, person, home, now, now, via)
+        session = Session(f"session/{ulid}", organisation, person, home, now, now, via, password)
         over = [row.name for row in await self._rows.of(_owner(session)) if self._is_over(row)]
         await self._rows.put(session.id, _owner(session), _data(session, _hash(text)), and_drop=over)
         return session, text
@@ -71,17 +75,17 @@ class Sessions:
         match = _TEXT.fullmatch(text)
         row = await self._rows.get(f"session/{match[1]}") if match else None
         proven = hmac.compare_digest(_hash(text), str(row.data["sha256"]) if row else _NOBODY)
-        if row is None or not proven or self._is_over(row):
+        if row is None or not proven or await self._ended(row):
             return None
         session, now = _session(row), self._clock.now()
         if now - session.used_at > timedelta(seconds=self._settings.session_idle_s / _TOUCHES):
-            await self._rows.put(row.name, row.owner, {**row.data, "used_at": now.isoformat()})
+            await self._rows.change(row, {**row.data, "used_at": now.isoformat()})  # one left meanwhile stays so
         return session
 
     async def get(self, session_id: str) -> Session | None:
         """Return a session that is not over, by its id, for a request that goes on for long; it is not touched."""
         row = await self._rows.get(session_id)
-        return None if row is None or self._is_over(row) else _session(row)
+        return None if row is None or await self._ended(row) else _session(row)
 
     async def close(self, session_id: str) -> None:
         """End a session; one that is over stays so."""
@@ -92,12 +96,29 @@ class Sessions:
         rows = await self._rows.of(f"{organisation}/{person}")
         await self._rows.drop(*(row.name for row in rows if row.name.startswith("session/") and row.name != but))
 
+    async def _ended(self, row: AccessRow) -> bool:
+        by = row.data.get("password")
+        if self._is_over(row) or by is None:
+            return self._is_over(row)
+        now = await self._rows.get(password_row(str(row.data["organisation"]), str(row.data["person"])))
+        return now is None or which_password(now) != by
+
     def _is_over(self, row: AccessRow) -> bool:
         if not row.name.startswith("session/"):
             return False
         session, now = _session(row), self._clock.now()
         limits = (session.opened_at, self._settings.session_s), (session.used_at, self._settings.session_idle_s)
         return any(now >= since + timedelta(seconds=within_s) for since, within_s in limits)
+
+
+def password_row(organisation: Name, person: Name) -> str:
+    """Return the name of the row that holds a person's password."""
+    return f"password/{organisation}/{person}"
+
+
+def which_password(row: AccessRow) -> str:
+    """Return what tells a password from those before and after it; rows of earlier versions have only their moment."""
+    return str(row.data.get("given") or row.data["since"])
 
 
 def _owner(session: Session) -> str:
@@ -113,6 +134,7 @@ def _data(session: Session, sha256: str) -> dict[str, Any]:
         "opened_at": session.opened_at.isoformat(),
         "used_at": session.used_at.isoformat(),
         "via": session.via,
+        "password": session.password,
     }
 
 
@@ -126,6 +148,7 @@ def _session(row: AccessRow) -> Session:
         opened_at=datetime.fromisoformat(str(data["opened_at"])),
         used_at=datetime.fromisoformat(str(data["used_at"])),
         via=str(data["via"]),
+        password=data.get("password"),
     )
 
 

@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from contracts import Event, Name
+from contracts.ids import new_ulid
 from governance.access.passwords import Passwords
-from governance.access.sessions import Sessions
+from governance.access.sessions import Sessions, password_row, which_password
 from runtime.canonical import clean_text
 from runtime.errors import VersionConflict
 from runtime.ledger.port import Append, Ledger, NewEvent
@@ -52,7 +53,7 @@ class Users:
 
     async def account(self, organisation: Name, person: Name) -> Account:
         """Return how an account stands; one that nobody touched has no password and is open."""
-        row = await self._rows.get(_name(organisation, person))
+        row = await self._rows.get(password_row(organisation, person))
         lock = _lock(await self._ledger.read(_stream(organisation, person)))
         signed = await self._ledger.read_newest(_sign_ins(organisation, person))
         last = signed[-1] if signed else None
@@ -85,9 +86,9 @@ class Users:
 
     async def remove_password(self, organisation: Name, person: Name, *, by: str, via: str) -> None:
         """Take the password away: nobody logs in to the account any more, and its sessions end."""
-        await self._append(organisation, person, NewEvent(REMOVED, {"by": clean_text(by), "via": via}))
         names = [row.name for row in await self._rows.of(owner_of(organisation, person))]
-        await self._rows.drop(*names)
+        await self._rows.drop(*names)  # first, so that nobody reads that it is gone while it still counts
+        await self._append(organisation, person, NewEvent(REMOVED, {"by": clean_text(by), "via": via}))
 
     async def lock(self, organisation: Name, person: Name, *, reason: str, by: str, via: str) -> None:
         """Let nothing of the account count until it is unlocked; its sessions end for good."""
@@ -99,19 +100,19 @@ class Users:
         """Let the account count again, with the password it had."""
         await self._append(organisation, person, NewEvent(UNLOCKED, {"by": clean_text(by), "via": via}))
 
-    async def proves(self, organisation: Name, person: Name, password: str) -> bool:
-        """Whether the password is the account's and the account is open; it takes as long in every case.
+    async def proves(self, organisation: Name, person: Name, password: str) -> str | None:
+        """Return which password it is, where it is the account's and the account is open; None otherwise.
 
-        A hash of older parameters is made anew.
+        It takes as long in every case. A hash of older parameters is made anew.
         """
-        row = await self._rows.get(_name(organisation, person))
+        row = await self._rows.get(password_row(organisation, person))
         fits = await self._passwords.fits(password, None if row is None else str(row.data["hash"]))
         locked = await self.is_locked(organisation, person)
         if not fits or locked or row is None:
-            return False
+            return None
         if self._passwords.is_old(str(row.data["hash"])):
             await self._renew(row, await self._passwords.hash(password))
-        return True
+        return which_password(row)
 
     async def signed_in(self, organisation: Name, person: Name, *, via: str) -> None:
         """Record a login that was right."""
@@ -121,12 +122,12 @@ class Users:
 
     async def _keep(self, organisation: Name, person: Name, hashed: str, since: datetime) -> None:
         owner = owner_of(organisation, person)
-        sessions = [row.name for row in await self._rows.of(owner) if row.name != _name(organisation, person)]
-        data = {"hash": hashed, "since": since.isoformat()}
-        await self._rows.put(_name(organisation, person), owner, data, and_drop=sessions)
+        sessions = [row.name for row in await self._rows.of(owner) if row.name != password_row(organisation, person)]
+        data = {"hash": hashed, "since": since.isoformat(), "given": new_ulid()[0]}
+        await self._rows.put(password_row(organisation, person), owner, data, and_drop=sessions)
 
     async def _renew(self, row: AccessRow, hashed: str) -> None:
-        await self._rows.put(row.name, row.owner, {**row.data, "hash": hashed})
+        await self._rows.change(row, {**row.data, "hash": hashed})  # a password that was given meanwhile stays
 
     async def _append(
         self, organisation: Name, person: Name, event: NewEvent, *, stream: str | None = None
@@ -145,10 +146,6 @@ class Users:
 def owner_of(organisation: Name, person: Name) -> str:
     """Return whose rows of access those of a person are."""
     return f"{organisation}/{person}"
-
-
-def _name(organisation: Name, person: Name) -> str:
-    return f"password/{organisation}/{person}"
 
 
 def _stream(organisation: Name, person: Name) -> str:

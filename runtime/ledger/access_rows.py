@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select, update
 
 from runtime.clock import Clock
 from runtime.ledger.rows import time_from_number, time_to_number
@@ -57,6 +57,11 @@ class AccessRows:
 
         await self._store.writer.do(job, small=True)
 
+    async def change(self, row: AccessRow, data: Mapping[str, Any]) -> None:
+        """Give a row other data where it still is as it was read; one that was taken away or changed stays so."""
+        values = (time_to_number(self._clock.now()), json.dumps(data).encode(), row.name, json.dumps(row.data).encode())
+        await self._store.writer.do(lambda transaction: transaction.run(self._update, *values), small=True)
+
     async def drop(self, *names: str) -> None:
         """Take rows away; those that are not there are passed over."""
 
@@ -70,6 +75,12 @@ class AccessRows:
     @cached_property
     def _delete(self) -> str:
         return compiled(self._store.database.engine.dialect, delete(access).where(access.c.name == bindparam("n")), "n")
+
+    @cached_property
+    def _update(self) -> str:
+        of = (access.c.name == bindparam("n"), access.c.data == bindparam("was"))
+        changed = update(access).where(*of).values(changed_at=bindparam("at"), data=bindparam("new"))
+        return compiled(self._store.database.engine.dialect, changed, "at", "new", "n", "was")
 
     @cached_property
     def _insert(self) -> str:

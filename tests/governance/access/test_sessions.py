@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,3 +74,19 @@ async def test_a_session_that_is_used_often_is_not_written_with_every_request(
     row = await rows.get(session.id)
     assert row is not None
     assert row.data["used_at"] == session.used_at.isoformat()
+
+
+async def test_a_session_that_is_left_while_it_is_used_stays_over(
+    sessions: Sessions, rows: AccessRows, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, text = await opened(sessions)
+    clock.advance(50 * 60)
+    change = rows.change
+
+    async def left_before(*given: Any) -> None:
+        await sessions.close(session.id)
+        await change(*given)
+
+    monkeypatch.setattr(rows, "change", left_before)
+    await sessions.find(text)
+    assert await rows.get(session.id) is None

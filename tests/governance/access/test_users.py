@@ -124,3 +124,34 @@ async def test_without_a_password_nobody_logs_in(users: Users) -> None:
 def test_the_parameters_are_those_that_rfc_9106_recommends_for_less_memory() -> None:
     settings = AccessSettings()
     assert (settings.argon2_passes, settings.argon2_memory_mib, settings.argon2_lanes) == (3, 64, 4)
+
+
+async def test_a_session_that_the_old_password_opened_while_it_was_changed_counts_for_nothing(
+    users: Users, sessions: Sessions
+) -> None:
+    await give(users)
+    given = await users.proves("airports", "morgan", WORDS)
+    await give(users, "another four words here")
+    _, text = await sessions.open("airports", "morgan", Path("/org"), via="api", password=given)
+    assert await sessions.find(text) is None
+
+    given = await users.proves("airports", "morgan", "another four words here")
+    session, text = await sessions.open("airports", "morgan", Path("/org"), via="api", password=given)
+    assert await sessions.find(text) is not None and await sessions.get(session.id) is not None
+
+
+async def test_what_was_read_before_a_new_password_does_not_bring_the_old_one_back(
+    store: SqlStore, rows: AccessRows, sessions: Sessions, users: Users, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await give(users)
+    slow = Passwords(QUICK.model_copy(update={"argon2_passes": 2}))
+    hashed = slow.hash
+
+    async def while_another_is_given(password: str) -> str:
+        await give(users, "another four words here")
+        return await hashed(password)
+
+    monkeypatch.setattr(slow, "hash", while_another_is_given)
+    await Users(store.ledger, rows, slow, sessions).proves("airports", "morgan", WORDS)
+    assert await users.proves("airports", "morgan", WORDS) is None
+    assert await users.proves("airports", "morgan", "another four words here")
