@@ -67,6 +67,14 @@ def back(start: datetime, grain: Grain, count: int) -> datetime:
     return start
 
 
+def back_with(start: datetime, grain: Grain, count: int, zone: ZoneInfo) -> datetime:
+    """Return the start of the bucket `count` buckets earlier, not counting hours (and days) that never were."""
+    first = back(start, grain, count)
+    while (short := count - sum(1 for _ in buckets(first, start, grain, zone))) > 0:
+        first = back(first, grain, short)
+    return first
+
+
 def buckets(first: datetime, end: datetime, grain: Grain, zone: ZoneInfo) -> Iterator[datetime]:
     """Yield the starts of the buckets from `first` on that start before `end`, without the hours that never were."""
     start = bucket_start(first, grain)

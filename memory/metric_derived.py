@@ -6,6 +6,7 @@ of a missing one is missing.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -39,7 +40,7 @@ def ratio_of(
         parts = [part for part in (upper, lower) if part is not None]
         value = None
         if upper is not None and lower is not None and upper.value is not None and lower.value:
-            value = upper.value / lower.value
+            value = _finite(upper.value / lower.value)
         found.append(_made_of(parts, moment.value_of(start, grain, slice_, value, lower.n if lower else 0)))
     return sorted(found, key=lambda each: each.start)
 
@@ -62,10 +63,22 @@ def window_of(
             parts = of_slice[max(0, place - window.last + 1) : place + 1]
             there = [part.value for part in parts if part.value is not None]
             enough = len(there) >= (window.at_least or window.last)
-            together = COMBINE[window.combine](there) if enough else None
+            together = _together(window.combine, there) if enough else None
             n = sum(part.n for part in parts)
             found.append(_made_of(parts, moment.value_of(last.start, grain, slice_, together, n)))
     return sorted(found, key=lambda each: each.start)
+
+
+def _together(combine: Combination, values: Sequence[float]) -> float | None:
+    try:
+        return _finite(COMBINE[combine](values))
+    except OverflowError:
+        return None
+
+
+def _finite(value: float) -> float | None:
+    """Return a number, or nothing for one that is too large to be one: an infinity is no value."""
+    return value if math.isfinite(value) else None
 
 
 def _made_of(parts: Sequence[MetricValue], made: MetricValue) -> MetricValue:

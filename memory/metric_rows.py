@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 from contracts import Json, MetricDefinition
 from memory.metric_python import RunScript, values_by
 from memory.metric_values import Slice
-from runtime.canonical import clean
+from runtime.canonical import clean, to_text
 from runtime.errors import CapabilityFailed
 
 Found: TypeAlias = dict[tuple[datetime, Slice], tuple[float | None, int]]
@@ -31,9 +33,9 @@ class Row:
     @classmethod
     def of(cls, row: Mapping[str, Any], metric: MetricDefinition, by: Sequence[str]) -> Row:
         """Return a row of the metric's query."""
-        slice_: Slice = tuple((dimension, clean(row[f"d{index}"])) for index, dimension in enumerate(by))
+        slice_: Slice = tuple((dimension, _of_slice(row[f"d{index}"])) for index, dimension in enumerate(by))
         given = {name: clean(row[f"a{index}"]) for index, name in enumerate(metric.takes)} if metric.python else {}
-        return cls(_moment(row["bucket"], metric), slice_, row.get("value"), given, _count(row["n"]))
+        return cls(_moment(row["bucket"], metric), slice_, row.get("value"), given, _count(row["n"], metric))
 
 
 async def found_in(metric: MetricDefinition, rows: Sequence[Row], run: RunScript) -> Found:
@@ -62,10 +64,28 @@ def _number(value: object, metric: MetricDefinition) -> float | None:
         return None
     try:
         number = clean(float(value))  # type: ignore[arg-type]
+    except OverflowError:  # a whole number beyond every float is as little a value as an infinity
+        return None
     except (TypeError, ValueError):
         raise CapabilityFailed(f"The metric {metric.name} gives {value!r}, which is no number.") from None
     return number if isinstance(number, float) else None
 
 
-def _count(value: object) -> int:
-    return int(value) if isinstance(value, int | float) else 0
+def _count(value: object, metric: MetricDefinition) -> int:
+    """Return how many rows; sums of decimals are numbers too, and null counts none."""
+    if value is None:
+        return 0
+    try:
+        if isinstance(value, int | float | Decimal):
+            return int(value)
+    except (OverflowError, ValueError):  # an infinity, or not a number
+        pass
+    raise CapabilityFailed(f"The metric {metric.name} rests on {value!r} rows; `n` must give a whole number.")
+
+
+def _of_slice(value: object) -> Json:
+    """Return the value of a dimension; a list or an object is its text, for a slice is known by it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)  # beside null, which is another slice
+    cleaned = clean(value)
+    return to_text(cleaned) if isinstance(cleaned, dict | list) else cleaned

@@ -176,7 +176,8 @@ class MetricRegistry:
         by = [_part_dimension(metric, name) for name in asked.by]
         first = asked.start
         if metric.window is not None:
-            first = buckets.back(bucket_start(asked.start, asked.grain), asked.grain, metric.window.last - 1)
+            start = bucket_start(asked.start, asked.grain)
+            first = buckets.back_with(start, asked.grain, metric.window.last - 1, self._zone)
         reads = [
             await self.read(part, asked.grain, at=moment.at, start=first, end=asked.end, where=where, by=by)
             for part in metric.parts

@@ -158,3 +158,28 @@ def test_words_change_the_version_and_not_the_formula(duck: Duck) -> None:
     one, two = registry(duck), MetricRegistry([cancel_rate(name="flights", value="count(*)", title="x")], duck.query)
     assert one.version("flights") != two.version("flights")
     assert one.formula_version("flights") == two.formula_version("flights")
+
+
+async def test_what_is_too_large_to_be_a_number_is_missing(duck: Duck) -> None:
+    duck.fly("2013-02-05 10:00", flown=1)
+    duck.fly("2013-02-06 10:00", flown=1)
+    huge, tiny = cancel_rate(name="cancelled", value="1e308"), cancel_rate(name="flights", value="1e-308")
+    ratio = RATE.model_copy(update={"dimensions": {}})
+    windows = [week(last=2, **{"as": combine}).model_copy(update={"name": combine}) for combine in ("sum", "mean")]
+    metrics = MetricRegistry([huge, tiny, ratio, *windows], duck.query)
+    for name in ("rate", "sum", "mean"):
+        assert told(await read(metrics, name, 6, 6)) == [("06", None, "missing")], name
+
+
+@pytest.mark.parametrize("hour", range(24))
+async def test_a_window_over_an_hour_that_was_skipped_is_the_same_however_much_is_read(duck: Duck, hour: int) -> None:
+    duck.connection.execute(
+        "INSERT INTO flights SELECT range, 'EWR', 'AA', true FROM range(TIMESTAMP '2026-03-26', TIMESTAMP '2026-04-01',"
+        " INTERVAL 1 HOUR) WHERE range <> TIMESTAMP '2026-03-29 02:00'"
+    )
+    window = WindowOf.model_validate({"of": "cancelled", "last": 24, "as": "sum"})
+    day = MetricDefinition(name="day", title="A day", window=window, **{**DAYS, "grains": ("hour",)})
+    metrics = MetricRegistry([CANCELLED, day], duck.query, time_zone="Europe/Berlin")
+    start, at = datetime(2026, 3, 29, hour), datetime(2026, 4, 2, tzinfo=UTC)
+    values = (await metrics.read("day", "hour", at=at, start=start, end=datetime(2026, 3, 30, 3))).values
+    assert {value.value for value in values} == {24.0}

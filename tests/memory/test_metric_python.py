@@ -80,3 +80,11 @@ def test_a_file_that_does_not_fit_is_told_with_its_line(text: str, line: int, wo
 def test_a_default_and_any_keyword_fit() -> None:
     assert not list(faults_of(PythonFunction(file="f.py", text="def value(hours, floor=0): return 1"), ["hours"]))
     assert not list(faults_of(PythonFunction(file="f.py", text="def value(**all): return 1"), ["hours"]))
+
+
+async def test_a_whole_number_beyond_every_float_is_missing(duck: Duck) -> None:
+    duck.fly("2013-02-05 17:00", flown=1)
+    [value] = await spread(duck, "def value(hours):\n    return 10**400\n").value(
+        "spread", "day", at=NOON, bucket="2013-02-05"
+    )
+    assert (value.value, value.state) == (None, ValueState.MISSING)

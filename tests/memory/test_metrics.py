@@ -127,3 +127,32 @@ def test_another_formula_is_another_version(duck: Duck) -> None:
     one, two = (MetricRegistry([cancel_rate(**fields)], duck.query) for fields in ({}, {"where": "origin = 'EWR'"}))
     assert one.version("cancel-rate") != two.version("cancel-rate")
     assert one.version("cancel-rate") == MetricRegistry([cancel_rate()], duck.query).version("cancel-rate")
+
+
+@pytest.mark.parametrize(
+    "n", ["sum(CAST(1.25 AS DECIMAL(10, 2)))", "CAST(5 AS HUGEINT)", "sum(1.25)", "CAST(5.0 AS DOUBLE)"]
+)
+async def test_rows_are_counted_whatever_kind_of_number_the_database_gives(duck: Duck, n: str) -> None:
+    duck.fly("2013-02-07 10:00", flown=4)
+    registry = MetricRegistry([cancel_rate(n=n)], duck.query, time_zone=NEW_YORK)
+    [value] = await registry.value("cancel-rate", "day", at=FIVE, bucket="2013-02-07")
+    assert value.n == 5
+
+
+@pytest.mark.parametrize("n", ["CAST('nan' AS DOUBLE)", "CAST('inf' AS DOUBLE)", "'5'", "max(due)"])
+async def test_a_count_that_is_no_number_is_told_and_never_taken_for_no_rows(duck: Duck, n: str) -> None:
+    duck.fly("2013-02-07 10:00", flown=4)
+    registry = MetricRegistry([cancel_rate(n=n)], duck.query, time_zone=NEW_YORK)
+    with pytest.raises(CapabilityFailed, match="`n` must give a whole number"):
+        await registry.value("cancel-rate", "day", at=FIVE, bucket="2013-02-07")
+
+
+async def test_a_dimension_may_be_of_any_type_and_each_of_its_values_is_a_slice(duck: Duck) -> None:
+    odd = {"list": "[origin]", "number": "CASE carrier WHEN 'AA' THEN CAST('nan' AS DOUBLE) END"}
+    duck.fly("2013-02-07 10:00", flown=4)
+    duck.fly("2013-02-07 10:00", carrier="DL", cancelled=4)
+    registry = MetricRegistry([cancel_rate(dimensions=odd)], duck.query, time_zone=NEW_YORK)
+    [lists] = await registry.value("cancel-rate", "day", at=FIVE, bucket="2013-02-07", by=["list"])
+    numbers = await registry.value("cancel-rate", "day", at=FIVE, bucket="2013-02-07", by=["number"])
+    assert (lists.dimensions, lists.value) == ({"list": '["EWR"]'}, 0.5)
+    assert {value.dimensions["number"]: value.value for value in numbers} == {"nan": 0.0, None: 1.0}
