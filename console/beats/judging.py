@@ -32,15 +32,17 @@ class Looked:
     """Why it could not, then."""
     failing: bool = False
     """Whether that was its last look."""
+    seen: datetime | None = None
+    """The organisation's own time when it last could look: what has passed since then is still to be judged."""
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Looked:
         """Return what is stored."""
-        failed, problem = data.get("failed_on"), data.get("problem")
+        failed, problem, seen = data.get("failed_on"), data.get("problem"), data.get("seen")
         return cls(
             datetime.fromisoformat(data["at"]), datetime.fromisoformat(data["on"]),
             datetime.fromisoformat(failed) if failed else None, Problem.read(problem) if problem else None,
-            bool(data.get("failing")),
+            bool(data.get("failing")), datetime.fromisoformat(seen) if seen else None,
         )  # fmt: skip
 
     def to_data(self) -> dict[str, Any]:
@@ -48,7 +50,16 @@ class Looked:
         data: dict[str, Any] = {"at": clean(self.at), "on": clean(self.on), "failing": self.failing}
         if self.failed_on is not None and self.problem is not None:
             data |= {"failed_on": clean(self.failed_on), "problem": self.problem.to_json()}
-        return data
+        return data if self.seen is None else data | {"seen": clean(self.seen)}
+
+    def passed(self, at: datetime, on: datetime) -> datetime | None:
+        """Return the moment since which time has passed unseen; None where it did not pass but was set.
+
+        A clock that stands is moved by hand, and what lies between two of its places is no time that was missed.
+        """
+        if self.seen is None or at <= self.seen or at - self.at > on - self.on:
+            return None
+        return self.seen
 
 
 async def looks(ledger: Ledger, organisation: Name) -> dict[Name, Looked]:
@@ -96,14 +107,15 @@ class Judging:
 
     async def look(self, sensor: SensorDefinition, sensors: Sensors, at: datetime, on: datetime) -> SensorRun:
         """Let one sensor look, and remember that it did."""
-        run = await sensors.run(sensor, at)
         assert self._looks is not None, "it is asked first which sensors are due"
         before = self._looks.get(sensor.name)
+        seen = before.passed(at, on) if before else None
+        run = await sensors.run(sensor, at, seen=seen)
         if run.problem is not None:
-            self._looks[sensor.name] = Looked(at, on, on, run.problem, failing=True)
+            self._looks[sensor.name] = Looked(at, on, on, run.problem, failing=True, seen=seen)
         else:
             failed, problem = (before.failed_on, before.problem) if before else (None, None)
-            self._looks[sensor.name] = Looked(at, on, failed, problem)
+            self._looks[sensor.name] = Looked(at, on, failed, problem, seen=at)
             anomalies = [*run.signals, *(merged.signal for merged in run.merged)]
             firing = sum(signal.kind is SignalKind.THRESHOLD for signal in anomalies)
             rate = await self._sampling.looked(sensor.name, anomalies=firing, at=at)

@@ -338,7 +338,8 @@ class SensorSettings(Group):
     late_s: float = Field(default=300.0, ge=0, le=LONGEST_S)
     """What a cron sensor is late by no more than this was not missed, and is done whatever its catch-up rule says."""
     catch_up_most: int = Field(default=100, ge=1, le=10_000)
-    """Times that a cron sensor makes up for at most, the newest ones; those before are told as passed over."""
+    """Times that a cron sensor makes up for at most, the newest ones; those before are told as passed over. Of a
+    threshold sensor: periods between two looks that the second one judges."""
     baseline_values: int = Field(default=14, ge=2)
     """Earlier values without which a sensor with a baseline, but no season, does not know what is usual."""
     baseline_seasons: int = Field(default=3, ge=2)

@@ -64,16 +64,20 @@ class Sensors:
         self._window = timedelta(seconds=settings.deduplicate_s)
         self._organisation = organisation
 
-    async def run(self, definition: SensorDefinition, at: datetime, *, since: datetime | None = None) -> SensorRun:
+    async def run(
+        self, definition: SensorDefinition, at: datetime, *, since: datetime | None = None,
+        seen: datetime | None = None,
+    ) -> SensorRun:  # fmt: skip
         """Let the sensor look at what is known at `at`, and append what it says to its stream.
 
         It speaks about the bucket that runs at that moment, the one that ended last and those whose data was due since
-        then; with `since` about all that ended after that moment. A fault while reading or judging is a signal of its
-        own, not an error. A sensor whose metric changed begins anew first.
+        then; with `since` about all that ended after that moment. With `seen`, the moment of its last look, no bucket
+        between the two looks is left out, as far as `sensor.catch_up_most` reaches. A fault while reading or judging is
+        a signal of its own, not an error. A sensor whose metric changed begins anew first.
         """
         read, problem = None, None
         try:
-            read = await self._read(definition, at, since)
+            read = await self._read(definition, at, since, seen)
         except SiliconError as error:
             problem = error.problem()
         for _ in range(_TRIES):
@@ -97,11 +101,17 @@ class Sensors:
             return True
         raise VersionConflict(f"The sensor {definition.name} is run by too many at once; run it again.")
 
-    async def _read(self, definition: SensorDefinition, at: datetime, since: datetime | None) -> _Read:
+    async def _read(
+        self, definition: SensorDefinition, at: datetime, since: datetime | None, seen: datetime | None
+    ) -> _Read:  # fmt: skip
         zone, grain = self._metrics.zone, definition.grain
+        freshness = self._metrics.freshness(definition.metric)
         running = bucket_start(to_local(at, zone), grain)
-        due = bucket_start(to_local(at - self._metrics.freshness(definition.metric), zone), grain)
+        due = bucket_start(to_local(at - freshness, zone), grain)
         first = back(due, grain, 1) if since is None else bucket_start(to_local(since, zone), grain)
+        if since is None and seen is not None:
+            then = bucket_start(to_local(seen - freshness, zone), grain)
+            first = min(first, max(then, back(due, grain, self._settings.catch_up_most)))
         start = back(first, grain, definition.buckets_before)
         read = await self._metrics.read(
             definition.metric, grain, at=at, start=start, end=next_start(running, grain), by=definition.by
