@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from agents.cognition.explain.measured import Measured, State, inconclusive
 from agents.cognition.explain.series import Point
 from agents.cognition.explain.thresholds import Thresholds
-from agents.cognition.explain.usual import usual_of
+from agents.cognition.explain.usual import ROUNDING, usual_of
 
 METHOD = "difference, against earlier differences of the same lag (robust spread, Student's t, scipy)"
 
@@ -29,7 +29,8 @@ def change_since(points: Sequence[Point], lag: int, unit: str, thresholds: Thres
     facts = {"lag": lag, "from": before.value, "to": now.value, "n_from": before.n, "n_to": now.n}
     if before.value:
         facts["relative"] = effect / before.value
-    if moves is None or moves.n < thresholds.min_history or moves.spread == 0:
+    rounding = ROUNDING * max(abs(before.value), abs(now.value))
+    if moves is None or moves.n < thresholds.min_history or moves.spread <= rounding:
         why = "constant" if moves is not None and moves.n >= thresholds.min_history else "history_too_short"
         n = moves.n if moves else 0
         return Measured("change", about, State.INCONCLUSIVE, METHOD, effect, unit, n=n, why=why, facts=facts)

@@ -100,6 +100,7 @@ def explain(question: Question, thresholds: Thresholds = DEFAULT) -> Explanation
     if unusual.state is not State.INCONCLUSIVE and not _comparable(question):
         unusual = inconclusive("unusual", whole[-1].period, unusual.method, "not_over", n=unusual.n)
     lags = dict.fromkeys((1, question.season_lag))
+    changes = tuple(change_since(whole, lag, unit, thresholds) for lag in lags) if unusual.why != "not_over" else ()
     reference = _reference(question)
     splits = tested_slices(
         [split(name, whole, slices, reference, thresholds) for name, slices in question.slices.items()],
@@ -110,12 +111,15 @@ def explain(question: Question, thresholds: Thresholds = DEFAULT) -> Explanation
     return Explanation(
         verdict=found.verdict,
         confidence=label_of(
-            checks := _checks(found, question, unusual, usual, thresholds),
+            checks := (
+                *_checks(found, question, unusual, usual, thresholds),
+                *_steps(found, question, usual, changes, thresholds),
+            ),
             conclusive=found.verdict not in (Verdict.INCONCLUSIVE, Verdict.NO_VALUE),
         ),
         unusual=unusual,
         usual=usual,
-        changes=tuple(change_since(whole, lag, unit, thresholds) for lag in lags) if unusual.why != "not_over" else (),
+        changes=changes,
         splits=tuple(splits),
         correlations=tuple(together),
         change_points=tuple(change_points([p for p in whole if p.over], unit, thresholds)),
@@ -203,6 +207,21 @@ def _tail(now: Point, history: Sequence[Point], side: float) -> float:
     return sum(side * value >= side * now.value for value in earlier) / len(earlier)
 
 
+def _steps(
+    found: _Found, question: Question, usual: Usual | None, changes: Sequence[Measured], thresholds: Thresholds
+) -> tuple[Check, ...]:
+    """Return the check that no unusual step leads from one usual value to another.
+
+    In a series with a trend the whole history is usual, and a fall by all that it gained is no distance from it.
+    """
+    before = question.whole[-2].value if len(question.whole) > 1 else None
+    if found.verdict is not Verdict.USUAL or usual is None or before is None or not changes:
+        return ()
+    was_usual = abs(before - usual.value) < thresholds.unusual * usual.spread
+    stepped = was_usual and all(each.state is State.FOUND for each in changes)
+    return (Check("step", not stepped, changes[0].effect if stepped else 0.0, 0.0),)
+
+
 def _reference(question: Question) -> list[int]:
     last = len(question.whole) - 1
     match question.compare:
@@ -227,7 +246,7 @@ def _checks(
         Check("over", question.whole[-1].over, float(question.whole[-1].over), 1.0),
     ]
     if found.verdict is Verdict.USUAL:
-        plain = away is None or away <= thresholds.plainly_usual
+        plain = away is not None and away <= thresholds.plainly_usual
         return (*checks, Check("distance", plain, away, thresholds.plainly_usual))
     far = away is not None and away >= thresholds.very_unusual
     checks.append(Check("distance", far, away, thresholds.very_unusual))

@@ -138,12 +138,16 @@ def _points(values: Sequence[MetricValue], asked: Asked, at_least: int | None = 
 
 
 def _slices(values: Sequence[MetricValue], dimension: str, counted: set[str], asked: Asked) -> dict[str, list[Point]]:
-    found: dict[str, list[Point]] = {}
+    found: dict[Json, list[Point]] = {}
     for value in values:
         if value.bucket in counted:
             point = Point(value.bucket, value.value, value.n, value.complete, _season(value.start, asked.grain))
-            found.setdefault(str(value.dimensions[dimension]), []).append(point)
-    return found
+            found.setdefault(value.dimensions[dimension], []).append(point)
+    nothing = found.pop(None, None)
+    slices = {str(name): points for name, points in found.items()}
+    if nothing is not None:
+        slices["(None)" if "None" in slices else "None"] = nothing  # rows without a value, beside one that reads so
+    return slices
 
 
 def _season(start: datetime, grain: Grain) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from agents.cognition.explain.measured import Measured, State, inconclusive
 from agents.cognition.explain.series import Point, is_share, valued
 from agents.cognition.explain.thresholds import Thresholds
+from contracts import Json
 
 METHOD = "distance from the median in robust standard deviations, Student's t (scipy)"
 
@@ -16,6 +17,8 @@ _DECILES = 2.563
 """Distance of the 10 % and 90 % quantiles of a normal distribution, in standard deviations."""
 _MAD = 1.4826
 """Standard deviations in a median absolute deviation of a normal distribution."""
+ROUNDING = 1e-9
+"""Part of a number up to which another differs from it by the rounding of sums and means alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ def usual_of(history: Sequence[Point], season: int, thresholds: Thresholds, *, r
     tail = (1 - thresholds.level) / 2
     low, first, last, high = np.quantile(values, [tail, 0.1, 0.9, 1 - tail])
     spread = max(float(last - first) / _DECILES, _MAD * float(np.median(np.abs(values - middle))))
+    if spread <= ROUNDING * abs(middle):
+        spread = 0.0
     if rows and is_share(told):
         rate = min(max(middle, 0.5 / rows), 1 - 0.5 / rows)
         spread = max(spread, (rate * (1 - rate) / rows) ** 0.5)
@@ -77,9 +82,7 @@ def judge_usual(
         return inconclusive("unusual", now.period, METHOD, why or "no_value", n=n), usual
     distance = now.value - usual.value
     if usual.spread == 0:
-        state = State.NOT_FOUND if distance == 0 else State.FOUND
-        facts = {"usual": usual.value, "distance": None, "constant": True}
-        return Measured("unusual", now.period, state, METHOD, distance, unit, n=usual.n, facts=facts), usual
+        return _against_one_number(now, history, usual, unit, thresholds), usual
     return _tested(now, usual, distance, unit, thresholds), usual
 
 
@@ -92,6 +95,29 @@ def why_not(now: Point, history: Sequence[Point], usual: Usual | None, threshold
     if usual.missing > thresholds.most_missing * len(history):
         return "too_many_gaps"
     return None
+
+
+def _against_one_number(
+    now: Point, history: Sequence[Point], usual: Usual, unit: str, thresholds: Thresholds
+) -> Measured:
+    """Return whether a value differs from what nearly all earlier periods were, by more than rounding.
+
+    There is no spread to measure by. What was as far to that side in a part of them (`alpha`) is not unusual.
+    """
+    distance = (now.value or 0.0) - usual.value
+    if abs(distance) <= ROUNDING * max(abs(now.value or 0.0), abs(usual.value)):
+        distance = 0.0
+    alike = [p for p in history if p.value is not None and (not usual.seasonal or p.season == now.season)]
+    side = 1.0 if distance > 0 else -1.0
+    as_far = sum(side * ((p.value or 0.0) - usual.value) >= abs(distance) for p in alike) / max(len(alike), 1)
+    state = State.FOUND if distance != 0 and as_far < thresholds.alpha else State.NOT_FOUND
+    facts: dict[str, Json] = {
+        "usual": usual.value,
+        "distance": 0.0 if distance == 0 else None,
+        "constant": True,
+        "as_far": as_far,
+    }
+    return Measured("unusual", now.period, state, METHOD, distance, unit, n=usual.n, facts=facts)
 
 
 def _tested(now: Point, usual: Usual, distance: float, unit: str, thresholds: Thresholds) -> Measured:

@@ -57,6 +57,31 @@ def test_a_constant_series_finds_any_other_value_and_says_that_it_was_constant()
     assert found.confidence is Confidence.LOW
 
 
+def test_rounding_is_no_change_of_a_constant_series() -> None:
+    third = 10 / 3
+    history = [third * (1 + 1e-15 * (place % 3)) for place in range(60)]
+    for now in (third, third * (1 + 4e-15), third * (1 - 4e-15)):
+        found = of([*history, now])
+        assert (found.verdict, found.unusual.state) == (Verdict.USUAL, State.NOT_FOUND)
+        assert not [each for each in found.measured() if each.state is State.FOUND]
+    assert of([third] * 60 + [third * (1 + 4e-15)]).verdict is Verdict.USUAL
+
+
+def test_what_was_there_before_is_not_unusual_though_nearly_all_the_rest_is_one_number() -> None:
+    seldom = [0.0] * 50 + [100.0, 0.0, 200.0, 0.0, 0.0, 100.0]
+    again, never = of([*seldom, 100.0]), of([*seldom, 300.0])
+    assert (again.verdict, again.confidence) == (Verdict.USUAL, Confidence.MEDIUM)
+    assert (never.verdict, never.confidence) == (Verdict.BROAD, Confidence.LOW)
+
+
+def test_a_fall_by_all_that_a_trend_gained_is_not_surely_nothing() -> None:
+    risen = [each + 20.0 * place for place, each in enumerate(noise(60))]
+    fallen, gone_on = of([*risen, risen[30]]), of(noise(61))
+    assert (fallen.verdict, fallen.confidence) == (Verdict.USUAL, Confidence.MEDIUM)
+    assert [check.name for check in fallen.checks if not check.passed] == ["step"]
+    assert (gone_on.verdict, gone_on.confidence) == (Verdict.USUAL, Confidence.HIGH)
+
+
 def test_one_outlier_of_the_past_hides_no_outlier_of_today() -> None:
     history = noise(60)
     history[30] = 1_000.0
