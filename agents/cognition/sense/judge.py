@@ -14,6 +14,7 @@ from agents.cognition.sense.definition import SENSOR_VARIABLES, SensorDefinition
 from agents.cognition.sense.hysteresis import Mark, Move, Seen, SlicePhase
 from contracts import Json
 from memory.metrics import MetricValue, ValueState
+from runtime.canonical import to_text
 from runtime.expressions import Expression, ExpressionFailed, compile_condition
 from runtime.settings.groups import SensorSettings
 
@@ -85,7 +86,14 @@ def judge(
 
 def slice_text(value: MetricValue) -> str:
     """Return the slice as text: `carrier=9E,origin=JFK`, or `all`."""
-    return ",".join(f"{name}={item}" for name, item in sorted(value.dimensions.items())) or "all"
+    return ",".join(f"{name}={_item(item)}" for name, item in sorted(value.dimensions.items())) or "all"
+
+
+def _item(item: Json) -> str:
+    """Return the value of a dimension so that no other reads like it: quoted where it holds what stands between."""
+    if not isinstance(item, str):
+        return to_text(item)
+    return to_text(item) if item == "null" or any(mark in item for mark in ',="') else item
 
 
 class _Slice:

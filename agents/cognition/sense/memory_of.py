@@ -18,6 +18,11 @@ RAISED, MERGED, RAN, RECALIBRATED = "signal.raised", "signal.merged", "sensor.ra
 """Events of a sensor's stream."""
 
 
+_BLIND_AGAIN = timedelta(hours=20)
+"""How long a sensor is silent that has said that there is not enough history, which stays so for weeks of hours: once
+a day, also on the shortest day."""
+
+
 class Said:
     """Earlier signals: buckets that fired, how slices stand, and when anything else was said last."""
 
@@ -33,6 +38,8 @@ class Said:
         """The signals that began something, by key; the newest where a key was told more than once."""
         self.formula: Sha256 | None = None
         """What its metric was worked out by when it looked last; None before the first look."""
+        self.blind_at: list[datetime] = []
+        """When there was not enough history, as far as that was told."""
         self.calibrations = 0
         """How often it began anew because its metric changed."""
         self.recalibrated_at: datetime | None = None
@@ -89,6 +96,8 @@ class Said:
             self.fired(slice_, start, signal.key)
         else:
             self._told[signal.key].append(signal.at)
+            if signal.kind is SignalKind.NOT_ENOUGH_HISTORY:
+                self.blind_at.append(signal.at)
         self.signals[signal.key] = signal
 
     def fired(self, slice_: str, start: datetime, key: str) -> None:
@@ -114,6 +123,10 @@ class Said:
         if place < len(known) and belong_together(self._definition, start, known[place][0]):
             return known[place][1]
         return None
+
+    def blind_lately(self, at: datetime) -> bool:
+        """Whether it was told around that moment that there is not enough history."""
+        return any(abs(at - told) < _BLIND_AGAIN for told in self.blind_at)
 
     def told_lately(self, key: str, at: datetime) -> bool:
         """Whether a signal with this key was told within the window around that moment."""

@@ -70,7 +70,9 @@ class Telling:
             self._tell(self._signal(SignalKind.NO_DATA, bucket, key), "all")
         elif Standing.NOT_ENOUGH_HISTORY in standings and standings <= {Standing.NOT_ENOUGH_HISTORY, *_UNKNOWN}:
             key = f"{name}:not_enough_history:{bucket.value.bucket}"
-            self._tell(self._signal(SignalKind.NOT_ENOUGH_HISTORY, bucket, key), "all")
+            signal = self._signal(SignalKind.NOT_ENOUGH_HISTORY, bucket, key)
+            if not self._said.blind_lately(signal.at):
+                self._tell(signal, "all")
         for judged in group:
             if judged.standing is Standing.FIRES:
                 self._tell_firing(judged)

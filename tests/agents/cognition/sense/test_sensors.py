@@ -207,3 +207,24 @@ async def test_a_look_back_joins_the_episode_that_began_after_it(sensors: Sensor
 async def test_a_period_that_still_runs_without_rows_is_not_yet_a_lack_of_data(sensors: Sensors, duck: Duck) -> None:
     duck.fly("2013-02-07 10:00", flown=20)
     assert (await sensors.run(daily(), at("2013-02-08T00:30"))).nothing
+
+
+async def test_an_hourly_sensor_without_enough_history_says_so_once_a_day(
+    sensors: Sensors, duck: Duck, sqlite_store: SqlStore
+) -> None:
+    for hour in range(72):
+        duck.fly(f"{datetime(2013, 2, 5) + timedelta(hours=hour):%Y-%m-%d %H:30}", flown=20)
+    blind = daily(name="young", grain=Grain.HOUR, at_least_history=1_000)
+    runs = [await sensors.run(blind, at("2013-02-05T01:10") + timedelta(hours=hour)) for hour in range(72)]
+    kinds = [signal.kind for run in runs for signal in run.signals]
+    assert kinds == [SignalKind.NOT_ENOUGH_HISTORY] * 4
+    assert len(await sqlite_store.ledger.read("sensor/airports/young")) == 8
+
+
+async def test_nothing_and_a_text_that_reads_like_it_are_two_slices(sensors: Sensors, duck: Duck) -> None:
+    duck.connection.execute("INSERT INTO flights SELECT '2013-02-07 10:00', NULL, 'AA', true FROM range(20)")
+    for text in ("None", "null", "a,carrier=AA"):
+        duck.fly("2013-02-07 10:00", origin=text, cancelled=20)
+    run = await sensors.run(daily(by=("origin",)), at("2013-02-07T17:00"))
+    keys = [signal.key for signal in run.signals if signal.kind is SignalKind.THRESHOLD]
+    assert len(keys) == 4 == len(set(keys))
