@@ -68,8 +68,9 @@ class Evaluator:
     async def due(self, at: datetime) -> Evaluated:
         """Judge every promise whose period is over at `at`, as known then, settle the labels, and propose for gaps.
 
-        A value that is missing may be under way: it is waited for, as long as the metric's freshness and the setting
-        `evaluation.wait_s` say; after that the promise is inconclusive. Each promise is judged once.
+        A value is read when its data was due, by the metric's freshness: before, it may still change. One that is
+        missing then may be late: it is waited for as long as `evaluation.wait_s` says, and after that the promise is
+        inconclusive. Each promise is judged once.
         """
         judged: list[Judged] = []
         not_read: list[tuple[CardId, str]] = []
@@ -136,6 +137,8 @@ class Evaluator:
                     expected.metric, expected.grain, at=at, bucket=buckets.to_text(start, expected.grain),
                     where=expected.where,
                 )  # fmt: skip
+                if read and not read[0].complete:  # of what its data gave so far nothing follows, and it is judged once
+                    return None
                 value, rows = (read[0].value, read[0].n) if read else (None, 0)
             kept, why = judge(expected, value, version)
             if why == "no_value" and not self._is_read_so(expected):

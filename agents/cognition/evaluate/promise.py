@@ -12,6 +12,8 @@ from pydantic import TypeAdapter
 from contracts import CardId, Confidence, Expectation, Json, Name, Sha256
 from runtime.canonical import clean
 
+_PART, _DECIMALS, _GIVEN_WHOLE = 1e-9, 2e-9, 1e-6
+
 
 class Kept(StrEnum):
     """Three values: what cannot be read was neither kept nor broken."""
@@ -83,8 +85,18 @@ def judge(expectation: Expectation, value: float | None, version: Sha256) -> tup
         return Kept.INCONCLUSIVE, "definition_changed"
     if value is None:
         return Kept.INCONCLUSIVE, "no_value"
-    change = value - expectation.baseline
-    return (Kept.KEPT if expectation.low <= change <= expectation.high else Kept.BROKEN), None
+    change, slack = value - expectation.baseline, _rounding(expectation, value)
+    within = expectation.low - slack <= change <= expectation.high + slack
+    return (Kept.KEPT if within else Kept.BROKEN), None
+
+
+def _rounding(expectation: Expectation, value: float) -> float:
+    """Return by how much a change may lie off for no other reason than that explanations give nine decimals.
+
+    What is below a millionth they give whole.
+    """
+    largest = max(map(abs, (expectation.baseline, expectation.low, expectation.high, value)))
+    return _PART * largest + (_DECIMALS if largest > _GIVEN_WHOLE else 0.0)
 
 
 def _text(value: object) -> str | None:

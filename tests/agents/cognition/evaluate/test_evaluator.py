@@ -144,3 +144,30 @@ async def test_a_label_that_keeps_breaking_its_promise_is_corrected_and_restored
     [again] = (await evaluator.due(OVER + timedelta(days=1))).changed
     assert (again.label, again.to, again.corrected) == (Confidence.HIGH, Confidence.HIGH, False)
     assert Confidence.HIGH in await labels.of("explain"), "and the cards that follow tell that it was corrected"
+
+
+async def test_a_value_whose_data_is_still_under_way_is_not_judged_yet(
+    sqlite_store: SqlStore, promise: Promise, duck: Duck
+) -> None:
+    late = MetricRegistry([cancel_rate(freshness_s=21_600.0)], duck.query)
+    evaluator = Evaluator(sqlite_store.ledger, late, ORGANISATION, EvaluationSettings())
+    await promise(metric_version=late.formula_version("cancel-rate"))
+    duck.fly("2013-02-09 10:00", cancelled=1)
+    first = await evaluator.due(OVER + timedelta(hours=5))
+    duck.fly("2013-02-09 11:00", flown=98, cancelled=1)
+    [one] = (await evaluator.due(OVER + timedelta(hours=6))).judged
+
+    assert (first.judged, first.waiting) == ((), 1)
+    assert (one.kept, one.n) == (Kept.KEPT, 100)
+
+
+@pytest.mark.parametrize(("low", "kept"), [(-0.3 + 1 / 3, Kept.KEPT), (-0.3 + 0.3334, Kept.BROKEN)])
+async def test_a_promise_of_one_number_is_kept_although_it_was_rounded(
+    evaluator: Evaluator, promise: Promise, duck: Duck, low: float, kept: Kept
+) -> None:
+    duck.fly("2013-02-09 10:00", flown=20, cancelled=10)
+    told = round(low, 9)
+    await promise(change=told, low=told, high=told)
+    [one] = (await evaluator.due(OVER)).judged
+
+    assert one.kept is kept
