@@ -14,7 +14,7 @@ from console.system_user import system_user
 from console.views_costs import BudgetRow
 from governance.access.people import Role
 from governance.costs.rows import Standing, extend_budget, rebuild_rows, standings
-from runtime.engine.amounts import amounts_of, shown
+from runtime.engine.amounts import shown
 from runtime.errors import PermissionRefused
 
 
@@ -41,7 +41,7 @@ class Budgeting:
             raise UnknownName(f"There is no budget {name!r}. There are: {there}.", name=name)
         person = _allowed(organisation, by, budget.kind, budget.owner)
         await extend_budget(
-            (await self._resources.store()).ledger, organisation.name, budget, amounts_of(read_budget(more)),
+            (await self._resources.store()).ledger, organisation.name, budget, read_budget(more),
             by=person, why=why, now=self._resources.clock.now(),
         )  # fmt: skip
         return [row for row in await self.budgets(folder) if row.budget == name]

@@ -123,8 +123,8 @@ def _parts(version: str) -> tuple[int, int]:
 class Money(Contract):
     """An amount in one currency."""
 
-    amount: Decimal = Field(ge=0)
-    """Exact; never a float."""
+    amount: Decimal = Field(ge=0, lt=Decimal(10) ** 15)
+    """Exact; never a float. More than anybody has can only be a slip, and could not be reckoned with exactly."""
     currency: str = Field(pattern=r"^[A-Z]{3}$")
     """ISO 4217 code."""
 

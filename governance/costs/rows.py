@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
-from contracts import Event, Limit, TaskOrder
+from contracts import Budget, Event, Limit, TaskOrder
 from runtime.engine.amounts import Amounts, amounts_of, spent_of
 from runtime.engine.fold import fold_order
 from runtime.engine.shared import Row, extend, key_of, read_amounts, write_amounts
@@ -60,20 +60,26 @@ async def standings(
 
 
 async def extend_budget(
-    ledger: Ledger, organisation: str, budget: SharedBudget, more: Amounts, *, by: str, why: str, now: datetime
+    ledger: Ledger, organisation: str, budget: SharedBudget, given: Budget, *, by: str, why: str, now: datetime
 ) -> None:
     """Give a budget more for the period that is now, on record.
 
     Raises:
-        InvalidArguments: it does not limit that, or nothing is given.
+        InvalidArguments: it does not limit that, or not in that currency, or nothing is given.
         VersionConflict: somebody gave it more at the same time.
     """
-    limits = amounts_of(budget.limits)
+    limits, more = amounts_of(budget.limits), {limit: some for limit, some in amounts_of(given).items() if some}
     unknown = [limit.value for limit in more if limit not in limits]
     if unknown or not more:
         there = ", ".join(limit.value for limit in limits)
         what = f"It does not limit {', '.join(unknown)}" if unknown else "Nothing was given"
         raise InvalidArguments(f"{what}. The budget {budget.name} limits {there}.", budget=budget.name)
+    money = budget.limits.money
+    if money is not None and given.money is not None and given.money.currency != money.currency:
+        raise InvalidArguments(
+            f"The budget {budget.name} is in {money.currency}, and {given.money} are given. Nothing was changed.",
+            budget=budget.name, currency=money.currency,
+        )  # fmt: skip
     row = budget.row(organisation, now)
     data = {"budget": budget.name, "row": row, "more": write_amounts(more), "by": by, "why": why}
     version = len(await ledger.read(row))

@@ -19,6 +19,7 @@ SMALLEST: Amounts = {
     Limit.MONEY: Decimal("0.000001"),
 }
 """The smallest part of each that is given or asked for."""
+_ROUNDED_BELOW = Decimal(10) ** 20
 
 
 def amounts_of(budget: Budget) -> dict[Limit, Decimal]:
@@ -83,7 +84,8 @@ def rounded_up(limit: Limit, amount: Decimal) -> Decimal:
 
 def shown(limit: Limit, amount: Decimal, currency: str | None) -> str:
     """Return the amount as people write it: `3`, `0.25 USD`."""
-    plain = format(round(amount, 6).normalize(), "f") if amount else "0"
+    exact = abs(amount) < _ROUNDED_BELOW  # beyond, a decimal has no digits left for parts
+    plain = format(round(amount, 6).normalize() if exact else amount, "f") if amount else "0"
     return f"{plain} {currency}" if limit is Limit.MONEY and currency else plain
 
 

@@ -118,3 +118,33 @@ def test_only_an_administrator_gives_more_and_only_of_what_is_limited(
     assert "limits tokens" in capsys.readouterr().err
     assert main(["costs", "extend", str(shop), "process/bake/day", "--tokens", "5", "--as", "owner"]) != 0
     assert "There are: process/count/day" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (["--money", "900 JPY"], "is in USD, and 900 JPY are given"),
+        (["--money", "1e400 USD"], "cannot be read"),
+        (["--money", "0 USD"], "Nothing was given"),
+        (["--seconds", "inf"], "cannot be read"),
+        (["--seconds", "nan"], "cannot be read"),
+        ([], "Nothing was given"),
+    ],
+)
+def test_more_is_given_in_the_currency_of_the_budget_and_within_reason(
+    shop: Path, capsys: pytest.CaptureFixture[str], given: list[str], why: str
+) -> None:
+    limited(shop, "{process: count, per: day, money: 5 USD, seconds: 60s}")
+    before = told(capsys, "costs", "budgets", str(shop))
+    assert main(["costs", "extend", str(shop), "process/count/day", *given, "--as", "owner"]) == 2
+    assert why in capsys.readouterr().err
+    assert told(capsys, "costs", "budgets", str(shop)) == before
+
+
+def test_more_tokens_than_anybody_counts_are_still_shown(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    limited(shop, "{process: count, per: day, tokens: 9}")
+    many = "1" + "0" * 39
+    [row] = told(capsys, "costs", "extend", str(shop), "process/count/day", "--tokens", many, "--as", "owner")[
+        "budgets"
+    ]
+    assert row["extra"] == many
