@@ -75,7 +75,7 @@ class Rounds:
 
     def due(self, on: datetime, every_s: float) -> bool:
         """Whether it is time to look again."""
-        return self._looked_at is None or (on - self._looked_at).total_seconds() >= every_s
+        return self._looked_at is None or not 0 <= (on - self._looked_at).total_seconds() < every_s
 
     async def stand(self, lease: Lease) -> None:
         """Let rounds begin here where there never was one: call it before sensors speak for the first time."""
@@ -123,12 +123,12 @@ class Rounds:
         except SiliconError:  # it was pruned
             return False
         ended = view.finished_at
-        return ended is None or (on - ended).total_seconds() < _AGAIN_AFTER * every_s
+        return ended is None or 0 <= (on - ended).total_seconds() < _AGAIN_AFTER * every_s
 
     async def _evaluate(self, at: datetime, on: datetime, desk: Desk) -> None:
         """Let promises be judged every so often; what is judged is an event, and so something to say."""
         every = timedelta(seconds=self._settings.evaluate_s)
-        if self._evaluated_at is not None and on - self._evaluated_at < every:
+        if self._evaluated_at is not None and timedelta(0) <= on - self._evaluated_at < every:
             return
         self._evaluated_at = on
         found = desk.evaluator()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from typing import Protocol
 
@@ -35,6 +35,9 @@ from runtime.settings.groups import SensorSettings
 _TRIES = 5
 _AT_ONCE = 64
 """Sensors that are due at the same moment share commits; more of them wait."""
+_SET_BACK = timedelta(hours=1)
+"""A clock that shows so much less than before was wrong before: what it settled ahead of time is watched again. No
+instant is asked for twice by that, for its key is known; less than this is servers whose clocks differ."""
 
 
 class Submit(Protocol):
@@ -88,6 +91,8 @@ class Timekeeper:
         self._next: list[tuple[float, Name]] = []
         """When each is due next, as a heap."""
         self._ahead: dict[Name, Ahead] = {}
+        self._turned: datetime | None = None
+        """When the last turn was."""
 
     @property
     def next_at(self) -> float:
@@ -120,8 +125,9 @@ class Timekeeper:
         raise AssertionError("the last try returns or raises")
 
     async def _turn(self, now: datetime, leases: tuple[Lease, ...]) -> list[Settled]:
-        if self._stands is None:
+        if self._stands is None or (self._turned is not None and self._turned - now > _SET_BACK):
             await self._begin(now, leases)
+        self._turned = now
         waiting, ready = self._next, []
         while waiting and waiting[0][0] <= now.timestamp():
             ready.append(heappop(waiting)[1])
@@ -138,12 +144,14 @@ class Timekeeper:
         return [settled for each in found if not isinstance(each, BaseException) for settled in each]
 
     async def _begin(self, now: datetime, leases: tuple[Lease, ...]) -> None:
-        """Read how far each has come; one that is new, or has another schedule than before, begins now."""
+        """Read how far each has come; what is new, has another schedule, or came further than now, begins now."""
         found = dict(await stands(self._ledger, self._organisation, self._definitions))
         self._stands = found
         self._next = []
         for name, definition in self._definitions.items():
-            if found[name].schedule != definition.schedule_sha256:
+            until = found[name].until
+            ahead = until is not None and until - now > _SET_BACK
+            if ahead or found[name].schedule != definition.schedule_sha256:
                 await self._write(definition, NewEvent(SCHEDULED, self._facts(definition, now, now)), leases)
             self._push(definition)
 

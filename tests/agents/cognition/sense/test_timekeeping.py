@@ -207,3 +207,26 @@ async def test_a_key_that_somebody_used_for_something_else_is_not_used_again(sql
 
 def test_what_is_not_known_yet_is_due_at_once() -> None:
     assert Timekeeper(None, "acme", {}, None, settings=None).next_at == 0.0  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_clock_that_ran_ahead_and_is_set_right_stops_nothing(sqlite_store: SqlStore, restarted: bool) -> None:
+    sensor = replace(HOURLY, catch_up=CatchUp.LAST)
+    one = keeper(sqlite_store, sensor)
+    await one.turn(utc(BEGIN))
+    await one.turn(utc("2026-03-29T01:10"))
+    await one.turn(utc("2028-03-29T01:10"))  # for a moment two years ahead
+    if restarted:
+        one = keeper(sqlite_store, sensor)
+    for time in ("01:20", "02:10", "03:10"):
+        await one.turn(utc(f"2026-03-29T{time}"))
+    expected = ["2026-03-29 01:00", "2028-03-29 01:00", "2026-03-29 02:00", "2026-03-29 03:00"]
+    assert sorted(await asked(sqlite_store)) == sorted(f"Look at {each}" for each in expected)
+
+
+async def test_a_clock_that_goes_back_over_what_was_done_does_nothing_twice(sqlite_store: SqlStore) -> None:
+    one = keeper(sqlite_store, HOURLY)
+    await one.turn(utc(BEGIN))
+    for time in ("01:00", "02:00", "03:00", "04:00", "01:30", "02:00", "03:00", "04:00", "05:00"):
+        await one.turn(utc(f"2026-03-29T{time}"))
+    assert await asked(sqlite_store) == [f"Look at 2026-03-29 0{hour}:00" for hour in range(1, 6)]
