@@ -112,7 +112,7 @@ def explain(question: Question, thresholds: Thresholds = DEFAULT) -> Explanation
         verdict=found.verdict,
         confidence=label_of(
             checks := (
-                *_checks(found, question, unusual, usual, thresholds),
+                *_checks(found, question, unusual, usual, thresholds.for_label()),
                 *_steps(found, question, usual, changes, thresholds),
             ),
             conclusive=found.verdict not in (Verdict.INCONCLUSIVE, Verdict.NO_VALUE),

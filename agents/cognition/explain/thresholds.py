@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +66,21 @@ class Thresholds:
     for a level and its place, and one more against heavy tails."""
     shuffles: int = 999
     """Permutations behind the p-value of a change point."""
+
+    def for_label(self) -> Thresholds:
+        """Return what a label is earned by: a plan may ask for more than is usual, and never for less.
+
+        A label decides whether a person is asked, and whoever writes the arguments of a call must not decide that.
+        """
+        usual = Thresholds()
+        return replace(
+            self,
+            strong_alpha=min(self.strong_alpha, usual.strong_alpha),
+            long_history=max(self.long_history, usual.long_history),
+            few_missing=min(self.few_missing, usual.few_missing),
+            very_unusual=max(self.very_unusual, usual.very_unusual),
+            plainly_usual=min(self.plainly_usual, usual.plainly_usual),
+            covers_well=max(self.covers_well, usual.covers_well),
+            well_correlated=max(self.well_correlated, usual.well_correlated),
+            strong_tail=min(self.strong_tail, usual.strong_tail),
+        )

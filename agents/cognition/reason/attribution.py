@@ -61,7 +61,7 @@ def attribute(rows: Sequence[Row], history: History, design: Design, thresholds:
             excess=excess,
             usual_rate=history.usual_rate,
             slices_short=short,
-            thresholds=thresholds,
+            thresholds=thresholds.for_label(),
         ),
         n=n,
         hits=hits,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -65,6 +65,23 @@ class Thresholds:
     """Rate under the condition over the usual rate that stands in for a contrast where too little lies outside."""
     unknown_share: float = 0.25
     """Part of the hits whose condition is unknown from which confidence is low."""
+
+    def for_label(self) -> Thresholds:
+        """Return what a label is earned by: a plan may ask for more than is usual, and never for less.
+
+        A label decides whether a person is asked, and whoever writes the arguments of a call must not decide that.
+        """
+        usual = Thresholds()
+        return replace(
+            self,
+            strong_alpha=min(self.strong_alpha, usual.strong_alpha),
+            strong_share=max(self.strong_share, usual.strong_share),
+            strong_effect=max(self.strong_effect, usual.strong_effect),
+            contrast_min_expected=min(self.contrast_min_expected, usual.contrast_min_expected),
+            contrast_effect=max(self.contrast_effect, usual.contrast_effect),
+            flood=max(self.flood, usual.flood),
+            unknown_share=min(self.unknown_share, usual.unknown_share),
+        )
 
 
 @dataclass(frozen=True, slots=True)

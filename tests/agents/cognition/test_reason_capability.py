@@ -112,3 +112,15 @@ async def test_every_verdict_has_its_sentence_in_the_catalogue(verdict: Verdict,
     output = (await AttributeCapability(say_in).call(arguments(words=None, **SHAPES[verdict]), about)).output
     assert output["verdict"] == verdict.value
     assert output["statement"]
+
+
+async def test_a_label_cannot_be_had_for_less_by_other_thresholds(attribute: AttributeCapability) -> None:
+    easy: Json = {"strong_share": 0.0, "strong_effect": 0.0, "strong_alpha": 1.0, "contrast_effect": 0.0, "flood": 0.0}
+    rows = [
+        {**cell, "hits": hits}
+        for cell, hits in zip(arguments()["rows"], (120, 60), strict=True)  # type: ignore[arg-type,dict-item]
+    ]
+    given = arguments(rows=rows)
+    usual = (await attribute.call(given, context())).output
+    eased = (await attribute.call({**given, "thresholds": easy}, context())).output
+    assert (usual["verdict"], usual["confidence"], eased["confidence"]) == ("weather", "medium", "medium")

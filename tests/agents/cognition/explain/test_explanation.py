@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.cognition.explain import Explanation, Point, Question, State, Verdict, explain
+from agents.cognition.explain import Explanation, Point, Question, State, Thresholds, Verdict, explain
 from agents.cognition.explain.series import composition
 from contracts import Confidence
 from tests.agents.cognition.explain.series import noise, points, whole_of
@@ -213,3 +213,10 @@ def test_every_result_that_says_something_has_effect_n_and_method() -> None:
 
     for each in found.measured():
         assert each.method and (each.why or (each.effect is not None and each.n > 0 and each.p is not None))
+
+
+def test_a_label_cannot_be_had_for_less_by_other_thresholds() -> None:
+    easy, strict = Thresholds(plainly_usual=99.0, unusual=9.0, long_history=1), Thresholds(long_history=100)
+    short, odd = points(noise(20)), points([*noise(60), 120.0])
+    assert [explain(Question(each, "EUR"), easy).confidence for each in (short, odd)] == [Confidence.MEDIUM] * 2
+    assert explain(Question(points(noise(61)), "EUR"), strict).confidence is Confidence.MEDIUM
