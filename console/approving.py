@@ -183,7 +183,9 @@ class Approving:
             raise NotFound("Nothing was ever run here, so that there is no organisation to choose.")
         if len(names) > 1:
             listed = ", ".join(names)
-            raise InvalidArguments(f"Several organisations were run here: {listed}. Say which.", names=[*names])
+            raise InvalidArguments(
+                f"Several organisations were run here: {listed}. Say which one (--organisation).", names=[*names]
+            )
         return names[0]
 
     async def rebuild_cards(self) -> int:

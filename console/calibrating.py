@@ -15,7 +15,7 @@ from console.resources import Resources
 from console.views_calibration import Calibration, EvaluationDone, GapRow, LabelRow, PromiseRow
 from console.wiring import Wired
 from contracts import Confidence
-from runtime.errors import NotFound
+from runtime.errors import InvalidArguments, NotFound
 
 
 class Calibrating:
@@ -42,6 +42,11 @@ class Calibrating:
         """Judge what is due, settle the labels, and propose skills for gaps."""
         wired = (await self._resources.organisations()).now(folder_of(folder))
         moment = known_at(wired.organisation, at) or self._resources.clock.now()
+        if moment > self._resources.clock.now():
+            raise InvalidArguments(
+                f"{moment:%Y-%m-%d %H:%M} UTC is still to come. A promise is judged once, so not before it can be.",
+                at=moment.isoformat(),
+            )  # fmt: skip
         done = await wired.evaluator.due(moment)
         return EvaluationDone(
             moment,

@@ -24,6 +24,7 @@ from console.views_sensors import Raised, SensorFailure, SensorRow, SensorsOutco
 from console.wiring import Wired
 from contracts import ExecutionId, MetricDefinition, Signal
 from memory.metrics import MetricValue
+from runtime.errors import InvalidArguments
 from runtime.executor import KeyInUse
 
 
@@ -142,6 +143,13 @@ class Watching:
 
 
 def _chosen(names: Sequence[str], organisation: Organisation) -> list[SensorDefinition]:
+    unwatched = [name for name in names if name in organisation.sensors and name not in organisation.thresholds]
+    if unwatched:
+        raise InvalidArguments(
+            f"{', '.join(unwatched)} watches no metric, so that there is nothing to look at now. Sensors "
+            "of set times, and those that listen to events, work under a server (silicon up).",
+            names=[*unwatched],
+        )  # fmt: skip
     unknown = [name for name in names if name not in organisation.thresholds]
     if unknown:
         there = ", ".join(sorted(organisation.thresholds)) or "none"

@@ -125,6 +125,7 @@ def _in_plain_words(detail: Any, place: Path, model: Any) -> tuple[str, str]:
     shown = f"`{name}`" if name else "It"
     value = detail["input"]
     told = "nothing" if value is None else f"{value!r}" if isinstance(value, str | int | float | bool) else "this"
+    told = "a list" if isinstance(value, list | tuple) else "`key: value` lines" if isinstance(value, dict) else told
     context = detail.get("ctx", {})
     kind = detail["type"]
     if name in _SHORT_FORMS.values() and kind.startswith("float"):

@@ -158,6 +158,13 @@ card-told-output = what it gave: { $output }
 card-who = Decides
 card-quorum = Yes needed
 card-rule = Rule
+card-mode-request = who asked wants it stricter
+card-mode-serious-error = a serious error was made
+card-mode-confidence = the finding is not surely true
+card-mode-irreversible = it cannot be taken back
+card-mode-impact = its impact is not under the limit
+card-mode-no-limit = the rule has no limit
+card-mode-nothing-to-do = no option does anything
 card-asked-by = Asked by
 card-id = Card
 card-execution = Execution
@@ -436,7 +443,7 @@ sensors-merged = { $count ->
    *[other] { $count } signals were raised before
 }
 sensors-quiet = Nothing to report.
-signal-threshold = Over the threshold
+signal-threshold = Beyond the threshold
 signal-cleared = Back to normal
 signal-no-data = No data
 signal-not-enough-history = Not enough history

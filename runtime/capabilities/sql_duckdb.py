@@ -206,6 +206,8 @@ class DuckdbSource:
 
     def _query_fault(self, error: Exception) -> CapabilityFailed:
         what, facts = _what_is_missing(error)
+        if "table" in facts and not self._connection.known:
+            what += f" Without `known` a table of the file is called facts.NAME, such as facts.{facts['table']}."
         return InvalidArguments(
             f"The query on connection {self._name} cannot run: {what}", connection=self._name, **facts
         )

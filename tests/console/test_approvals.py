@@ -36,6 +36,14 @@ def test_a_card_shows_impact_facts_and_five_lines_for_each_option(silicon: Silic
     assert any(line.endswith("notifier → desk.waive_fees(flights: 472, airports: [EWR, JFK])") for line in lines)
 
 
+def test_a_mode_that_the_rule_alone_did_not_decide_is_told_with_its_reason(silicon: Silicon) -> None:
+    for why, shown in (("policy", "strict"), ("confidence", "strict (the finding is not surely true)")):
+        card = a_card().model_copy(update={"mode_why": why})
+        silicon.application.open_cards = (standing(card=card),)
+        line = next(line for line in silicon("approvals", "show", "0CRD").out.splitlines() if " Rule " in line)
+        assert line.endswith(f" · {shown}")
+
+
 @pytest.mark.parametrize(
     ("kind", "shown"),
     [

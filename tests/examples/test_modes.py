@@ -157,3 +157,5 @@ def test_a_delegation_is_ended_before_its_time(desk: Desk, airports: Path) -> No
 
     assert (made["giver"], made["taker"]) == ("data-steward", "night-manager")
     assert ended["ended_at"] is not None
+    [people, delegation] = desk.run("approvals", "delegations").splitlines()
+    assert people.startswith("data-steward → night-manager  ") and delegation == f"  {made['delegation_id']}"

@@ -62,6 +62,7 @@ def test_the_day_after_the_storm_was_no_usual_one_and_that_is_told(
     late = desk.json("calibration", "judge", str(example), "--at", "2013-02-10T03:00")
     again = desk.json("calibration", "judge", str(example), "--at", "2013-02-11T03:00")
     table = desk.json("calibration", "show", str(example))
+    to_come = desk.json("calibration", "judge", str(example), "--at", "2126-01-01T00:00", exits=2)
 
     assert (early["judged"], early["waiting"]) == ([], 1)
     [promise] = late["judged"]
@@ -72,6 +73,7 @@ def test_the_day_after_the_storm_was_no_usual_one_and_that_is_told(
         ("medium", 1, 0, "medium")
     ]
     assert table["brier"] == pytest.approx(0.49)
+    assert to_come["error"]["code"] == "INVALID_ARGUMENTS" and "still to come" in to_come["error"]["message"]
 
 
 def test_a_person_sees_on_the_card_what_each_option_promises(waiting: tuple[Desk, dict[str, Any]]) -> None:

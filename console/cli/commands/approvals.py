@@ -99,7 +99,9 @@ def messages(
             session.output.show(session.say("messages-none"))
         for each in told:
             facts = [moment(each.sent_at), ", ".join(each.to), f"{each.employee}/{each.step}", str(each.execution_id)]
-            session.output.show(Text(one_line(each.text, LONGEST)), Text(f"  {' · '.join(facts)}", style="dim"))
+            session.output.show(
+                Text(one_line(" · ".join(each.text.splitlines()), LONGEST)), Text(f"  {' · '.join(facts)}", style="dim")
+            )
         return Exit.DONE
 
     conduct_executions(work, as_json=as_json, language=language)

@@ -195,7 +195,7 @@ def delegate(
             name, giver=giver, taker=taker, starts=starts, ends=ends, policies=rules or (), by=as_, reason=reason
         )
         session.output.data({"delegation": made.to_json()})
-        session.output.show(_line(made))
+        session.output.show(*_lines(made))
         return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)
@@ -207,7 +207,7 @@ def delegations(organisation: Organisation = None, language: Language = None, as
     async def work(session: Session, application: Application) -> int:
         found = await application.delegations(organisation or await application.only_organisation())
         session.output.data({"delegations": [each.to_json() for each in found]})
-        session.output.show(*(_line(each) for each in found))
+        session.output.show(*(line for each in found for line in _lines(each)))
         if not found:
             session.output.show(session.say("delegations-none"))
         return Exit.DONE
@@ -228,7 +228,7 @@ def undelegate(
         name = organisation or await application.only_organisation()
         ended = await application.end_delegation(name, DelegationId(delegation), by=as_)
         session.output.data({"delegation": ended.to_json()})
-        session.output.show(_line(ended))
+        session.output.show(*_lines(ended))
         return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)
@@ -246,11 +246,11 @@ def rebuild(language: Language = None, as_json: AsJson = False) -> None:
     conduct(work, as_json=as_json, language=language)
 
 
-def _line(each: Delegation) -> Text:
+def _lines(each: Delegation) -> tuple[Text, Text]:
     ends = each.ends_at if each.ended_at is None else min(each.ended_at, each.ends_at)
     span = f"{moment(each.starts_at)} – {moment(ends)}"
     rules = f" · {', '.join(each.policies)}" if each.policies else ""
-    return Text(f"{each.giver} → {each.taker}  {span}{rules}\n  {each.delegation_id}")
+    return Text(f"{each.giver} → {each.taker}  {span}{rules}"), Text(f"  {each.delegation_id}", style="dim")
 
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -87,4 +87,6 @@ def hush_word(reason: str, output: Output) -> str:
 
 
 def _brief(fact: object) -> str:
+    if isinstance(fact, Mapping):
+        return " ".join(_brief(each) for each in fact.values() if each is not None)
     return ", ".join(map(_brief, fact)) if isinstance(fact, list) else str(fact)

@@ -231,12 +231,18 @@ def _pairs(standing: CardStanding, output: Output) -> list[Pair]:
     if card.quorum > 1:
         pairs.append((say("card-quorum"), str(card.quorum)))
     pairs += [
-        (say("card-rule"), f"{card.policy} · {card.mode.value}"),
+        (say("card-rule"), f"{card.policy} · {card.mode.value}{_why(card, output)}"),
         (say("card-asked-by"), card.requested_by),
         (say("card-id"), str(card.card_id)),
         (say("card-execution"), str(card.execution_id)),
     ]
     return pairs
+
+
+def _why(card: DecisionCard, output: Output) -> str:
+    """Return what made the mode another one than its rule says, in words; nothing where the rule alone decided."""
+    why = card.mode_why.replace("_", "-")
+    return f" ({output.say(f'card-mode-{why}')})" if why not in ("", "policy") else ""
 
 
 def _impact(card: DecisionCard, output: Output) -> Iterator[Pair]:

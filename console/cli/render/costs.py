@@ -27,8 +27,21 @@ def cost_table(costs: CostTable, say: Say) -> RenderableType:
 def budget_table(rows: Sequence[BudgetRow], say: Say) -> RenderableType:
     """Return budgets with what is spent of them, set aside and left."""
     headings = [say(f"budgets-{name}") for name in ("budget", "window", "limit", "most", "spent", "reserved", "left")]
-    cells = [[each.budget, each.window, each.limit, each.most, each.spent, each.reserved, each.left] for each in rows]
+    cells = [
+        [
+            each.budget,
+            each.window,
+            each.limit,
+            *(_short(each, told) for told in (each.most, each.spent, each.reserved, each.left)),
+        ]
+        for each in rows
+    ]
     return table(headings, cells, right=(3, 4, 5, 6))
+
+
+def _short(row: BudgetRow, told: str) -> str:
+    """Return seconds to a tenth; everything else as it is."""
+    return f"{float(told):.1f}" if row.limit == "seconds" else told
 
 
 _COLUMNS = ("money", "tokens-in", "tokens-out", "seconds", "steps")

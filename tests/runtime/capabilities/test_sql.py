@@ -155,6 +155,12 @@ async def test_a_column_that_is_not_there_is_named_with_its_neighbours(folder: P
     assert raised.value.facts["column"] == "dep_dely"
 
 
+async def test_without_views_it_is_told_how_a_table_of_the_file_is_called(folder: Path) -> None:
+    with pytest.raises(InvalidArguments, match=r"no table or view flights\. .* such as facts\.flights\."):
+        await ask(folder, "SELECT * FROM flights", known=None)
+    assert (await ask(folder, "SELECT count(*) > 0 AS some FROM facts.flights", known=None)).rows == [{"some": True}]
+
+
 async def test_a_column_renamed_in_the_data_is_named(folder: Path) -> None:
     with duckdb.connect(folder / "flights.duckdb") as db:
         db.execute("ALTER TABLE flights RENAME scheduled TO scheduled_at")
