@@ -12,6 +12,7 @@ from governance.approvals.effect_cards import SayIn
 from governance.approvals.modes import Why
 from governance.approvals.standing import LOOSENED, NEXT_LOOSER
 from governance.approvals.working_hours import moment_after
+from runtime.errors import InvalidArguments
 from runtime.ledger.port import Append
 from runtime.texts import LANGUAGES, Say
 
@@ -64,12 +65,22 @@ def _said(say: Say, key: str, facts: dict[str, object]) -> str:
 
 
 async def approved_appends(gateway: ApprovalGateway, view: CardView, decision: Decision) -> Sequence[Append]:
-    """Return what goes into the commit of a decision about a proposal: a yes to a looser mode is recorded with it."""
+    """Return what goes into the commit of a decision about a proposal: a yes to a looser mode is recorded with it.
+
+    Raises:
+        InvalidArguments: a serious error was made since it was proposed, so that the row it rests on has ended.
+    """
     proposes, use = view.card.proposes, view.card.proposes.get("capability")
     reaches = decision.option == LOOSEN and len(view.voices_for(LOOSEN) | {decision.voice}) >= view.card.quorum
     if not decision.approve or not reaches or not isinstance(use, str) or not isinstance(proposes.get("mode"), str):
         return ()
     to = str(proposes["mode"])
+    if await gateway.standings.erred_since(use, view.card.card_id):
+        raise InvalidArguments(
+            f"A serious error set {use} back to strict since {view.card.card_id} proposed this. Turn it down; it is "
+            "proposed again once it was right often enough.",
+            card=view.card.card_id, use=use,
+        )  # fmt: skip
     return (
         await gateway.standings.append(use, LOOSENED, to=to, card=view.card.card_id, by=decision.by),
     )  # fmt: skip

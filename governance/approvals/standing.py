@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from contracts import ApprovalMode, CapabilityName, Event, Name
+from contracts import ApprovalMode, CapabilityName, CardId, Event, Name
 from governance.approvals.modes import AS_DECLARED, Standing
 from runtime.ledger.port import Append, Ledger, NewEvent
 
@@ -42,6 +42,16 @@ class Standings:
     async def of(self, use: CapabilityName) -> Standing:
         """Return what holds for a capability now."""
         return fold_standing(await self._ledger.read(standing_stream(self._organisation, use)))
+
+    async def erred_since(self, use: CapabilityName, proposed_on: CardId) -> bool:
+        """Whether a serious error was made after that card proposed a looser mode."""
+        proposed = False
+        for event in await self._ledger.read(standing_stream(self._organisation, use)):
+            if event.type == PROPOSED and event.data is not None and event.data.get("card") == str(proposed_on):
+                proposed = True
+            elif event.type == SET_BACK and proposed:
+                return True
+        return False
 
     async def append(self, use: CapabilityName, type_: str, **facts: str) -> Append:
         """Return the append of something new about it, where its stream stands now."""

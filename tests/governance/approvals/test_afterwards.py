@@ -327,3 +327,17 @@ async def test_one_card_counts_once_however_often_somebody_says_that_it_was_righ
         await review(gateway, shown.card_id, person=MORGAN, right=True, via="test", reason="")
     await follower.catch_up()
     assert await CardIndex(sqlite_store).waiting() == []
+
+
+async def test_a_proposal_from_before_a_serious_error_loosens_nothing_after_it(
+    sqlite_store: SqlStore, gateway: ApprovalGateway, follower: FollowsCards
+) -> None:
+    for _ in range(3):
+        await right(sqlite_store, gateway, follower)
+    (proposed,) = await CardIndex(sqlite_store).waiting()
+    wrong = await raised(sqlite_store, gateway, passed=True)
+    await review(gateway, wrong.card_id, person=SAM, right=False, via="test", reason="wrong day")
+    with pytest.raises(InvalidArguments, match="A serious error set"):
+        await gateway.decide(proposed, person=MORGAN, approve=True, option=LOOSEN)
+    assert await gateway.standings.of(WAIVE.name) == Standing(set_back=True)
+    assert not (await gateway.decide(proposed, person=MORGAN, approve=False, reason="not now")).is_approved
