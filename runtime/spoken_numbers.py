@@ -10,6 +10,7 @@ from itertools import islice
 
 from contracts import Json
 from runtime.errors import InvalidArguments
+from runtime.number_words import spelled_in
 
 _NUMBER = re.compile(r"\d[\d,_' \u202f\u00a0]*(?:\.\d+)?(?:[eE][+-]?\d{1,3}(?!\d))?|\.\d+")
 _GROUPS = re.compile(r"[,_' \u202f\u00a0](?=\d{3}(?!\d))")
@@ -63,6 +64,7 @@ def _said_in(text: str, *, whole: bool = False) -> list[str]:
     """Return the numbers of a text as they are written; without `whole` not the small ones that count things."""
     said = [_GROUPS.sub("", found).strip(" ,_'\u202f\u00a0") for found in _NUMBER.findall(text)]
     parts = [part for each in said for part in re.split(r"[,_' \u202f\u00a0]+", each) if part]
+    parts += (f"{value.normalize():f}" for value in spelled_in(text))
     return [part for part in parts if whole or "." in part or _read(part) > _UP_TO]
 
 
