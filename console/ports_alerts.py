@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from console.views_alerts import AlertEvent, AlertRow, AlertsShown, AttentionShown, SilenceRow
 from contracts import AlertId, Name, SilenceId
-from governance.alerts import Matcher
+
+if TYPE_CHECKING:
+    from governance.alerts import Matcher
 
 Sees = Callable[[Name | None], bool]
 """Whether what happens at an employee may be seen; None stands for what concerns the whole organisation."""

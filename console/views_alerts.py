@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from agents.cognition.attend import Attended, LeftOut, Ranked, Rate
 from contracts import AlertId, Json, Name, Severity, SilenceId
-from governance.alerts import AlertState, AlertView, Degree, Hush, Resolution, Silence
+
+if TYPE_CHECKING:  # every command imports this page, and few are about alerts
+    from agents.cognition.attend import Attended, LeftOut, Ranked, Rate
+    from governance.alerts import AlertState, AlertView, Degree, Hush, Resolution, Silence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

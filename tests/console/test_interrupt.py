@@ -24,7 +24,8 @@ def environment(home: Path) -> dict[str, str]:
 def interrupted(folder: Path) -> tuple[int, str, str]:
     """Send Ctrl-C to a run once its first work is done; return its exit code, what it said, and what it told aside."""
     run = subprocess.Popen(
-        [*SILICON, "run", str(folder / "shop"), GOAL], env=environment(folder / "home"), cwd=folder, text=True,
+        ["env", "--default-signal=INT", *SILICON, "run", str(folder / "shop"), GOAL],
+        env=environment(folder / "home"), cwd=folder, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert run.stderr is not None

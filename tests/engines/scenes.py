@@ -44,7 +44,7 @@ class Mill:
             for question in outcome.questions:
                 await self.application.answer(question.question_id, "all", by="ann")
             for standing in outcome.cards:
-                await self.application.decide(standing.card.card_id, option=option, reason="", by="bea")
+                await self.application.decide(standing.card.card_id, option=option, reason="As asked.", by="bea")
             outcome = await self.application.resume(outcome.execution_id, watch=ignore)
         return outcome
 

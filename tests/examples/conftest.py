@@ -46,7 +46,7 @@ class Desk:
     def start(self, *words: str, program: str = SILICON) -> subprocess.Popen[str]:
         """Start a command and return its process."""
         return subprocess.Popen(
-            [program, *words],
+            ["env", "--default-signal=INT", program, *words],  # whoever tests in the background ignores it
             cwd=self.folder,
             env=self.environment,
             stdout=subprocess.PIPE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from agents.cognition.advise.card import applicable, build_card, shown_of
+from agents.cognition.advise.computed import is_computed
 from agents.cognition.advise.left_out import LeftOut, Reason, not_offered, part
 from agents.cognition.advise.options import OptionsFile, parse_options
 from agents.cognition.advise.telling import told_append
@@ -177,14 +178,6 @@ class AdviseCapability:
                 f"The options fall under the approval rule {name}, and org.yaml has none of that name.", rule=name
             )
         return rule
-
-
-def is_computed(context: CallContext) -> bool:
-    """Whether no model said the finding: as the result of a step that asks one, or in a call of its own."""
-    asking = {step.id for step in context.order.plan.all_steps() if step.react is not None}
-    paths = [path for path in context.origins if path == "finding" or path.startswith("finding.")]
-    said_by = {name.strip().rpartition("/")[2] for path in paths for name in context.origins[path].step.split(",")}
-    return context.step not in asking and said_by.isdisjoint(asking)
 
 
 def _roots(arguments: Mapping[str, Json], context: CallContext) -> dict[str, Json]:

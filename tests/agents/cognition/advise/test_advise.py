@@ -6,7 +6,7 @@ import pytest
 
 from agents.cognition.advise import AdviseCapability
 from console.texts import say_in
-from contracts import ApprovalMode, Confidence, DecisionCard, Json, PlanDefinition, Step
+from contracts import ApprovalMode, Confidence, DecisionCard, Json, PlanDefinition
 from governance.approvals import ApprovalGateway
 from governance.approvals.matching import is_as_shown
 from runtime.capabilities.port import CallContext, CallResult, Origin, Waiting
@@ -179,13 +179,21 @@ async def test_a_rule_that_is_not_there_refuses(gateway: ApprovalGateway) -> Non
 
 SMALL = replace(MONEY, mode=ApprovalMode.THRESHOLD, impact="arguments.flights", under=1_000)
 SURE: dict[str, Json] = {**FINDING, "confidence": "high"}
-JUDGES = PlanDefinition(steps=(Step(id="judge", react="How sure is it?"), Step(id="attribute", use="script")))
+JUDGES = PlanDefinition.model_validate({"steps": [
+    {"id": "judge", "react": "How sure is it?"}, {"id": "attribute", "use": "attribute"},
+    {"id": "desk", "skill": "look"},
+    {"id": "group", "parallel": [{"id": "query", "use": "flights.query"}]},
+    {"id": "script", "use": "python", "with": {"rows": "{{ group.query.rows }}"}},
+    {"id": "told", "use": "python", "with": {"label": "{{ judge.label }}"}},
+]})  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("said_by", "step", "passes"),
     [("analyst/attribute", "choose", True), ("analyst/judge", "choose", False), ("input", "judge", False),
-     ("analyst/attribute, analyst/judge", "choose", False)],
+     ("analyst/attribute, analyst/judge", "choose", False), ("analyst/desk", "choose", False),
+     ("analyst/script", "choose", True), ("analyst/told", "choose", False), ("analyst/query", "choose", False),
+     ("input", "choose", False)],
 )  # fmt: skip
 async def test_what_a_model_says_of_its_own_confidence_lets_nothing_pass(
     gateway: ApprovalGateway, said_by: str, step: str, passes: bool
