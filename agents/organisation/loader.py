@@ -329,6 +329,7 @@ def _rule(name: str, entry: ApprovalEntry, approvals: ApprovalSettings, org: Org
         escalate_to=entry.then,
         quorum=entry.quorum,
         mode=entry.mode,
+        may_loosen=entry.may_loosen,
         impact=entry.impact,
         under=entry.under,
         undo_within_s=approvals.undo_s if entry.undo_within is None else entry.undo_within,

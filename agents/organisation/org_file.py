@@ -151,6 +151,8 @@ class ApprovalEntry(Declared):
     """What has a smaller impact may pass by itself in the modes threshold and post_hoc."""
     undo_within: Duration | None = Field(default=None, gt=0)
     """How long what was carried out may be taken back."""
+    may_loosen: bool = True
+    """Whether a looser mode counts that people approved on a card after a long row of right ones."""
     counts: Literal["always", "working hours"] = "always"
     """When time passes for its deadlines: day and night, or in the working hours of the organisation."""
 

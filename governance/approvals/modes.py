@@ -101,7 +101,7 @@ def mode_of(
     """Return how an action is decided: by the strictest of policy, request, experience, confidence and the table."""
     if standing.set_back:
         return Held(ApprovalMode.STRICT, Why.SERIOUS_ERROR)
-    policy = standing.loosened_to or rule.mode
+    policy = (standing.loosened_to if rule.may_loosen else None) or rule.mode
     mode = policy if requested is None else policy.stricter(requested)
     why = Why.POLICY if mode is policy else Why.REQUEST
     if mode is ApprovalMode.STRICT:

@@ -28,6 +28,8 @@ class ApprovalRule:
     """How many different people have to choose the same option."""
     mode: ApprovalMode = ApprovalMode.STRICT
     """The loosest way in which its actions may be decided; what holds for one of them, `modes` says."""
+    may_loosen: bool = True
+    """Whether a looser mode counts that people approved after a long row of right ones; without, `mode` holds as is."""
     impact: str | None = None
     """Expression over `use`, `arguments` and `effect` that gives how much hangs on an action."""
     under: float | None = None

@@ -38,6 +38,7 @@ def test_the_organisation_holds_what_stands_in_the_folder(loaded: Organisation) 
     assert loaded.budget.money is not None
     assert loaded.budget.money.amount == Decimal(5)
     assert loaded.approvals["money"].within_s == 7_200
+    assert [loaded.approvals[name].may_loosen for name in ("default", "money")] == [True, False]
     assert loaded.approvals["money"].escalate_to == ("director",)
     assert loaded.approvals["default"].who == ("duty",)
     assert [person.id for person in loaded.people.members("duty")] == ["manager"]

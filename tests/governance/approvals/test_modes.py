@@ -50,6 +50,13 @@ def test_no_case_is_looser_than_the_policy_the_request_or_the_table_allow() -> N
         assert now <= ORDER.index(LOOSEST[reversible, impact])
 
 
+def test_a_rule_that_may_not_be_loosened_holds_as_it_is_written() -> None:
+    rule = replace(MONEY, mode=STRICT, may_loosen=False)
+    for standing in STANDINGS:
+        found = mode_of(rule, None, reversible=True, impact=Impact.UNDER, confidence=Confidence.HIGH, standing=standing)
+        assert found.mode is STRICT
+
+
 def test_only_a_high_confidence_passes_by_itself() -> None:
     assert {case[4] for case in CASES if held(case).mode is not STRICT} == {Confidence.HIGH}
 
