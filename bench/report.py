@@ -19,6 +19,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from report_decisions import decisions
+from report_tables import HELD, asked, at_least, table
 from rig import ROOT, machine
 
 BENCHES = ("durable_step", "fan_out", "many_executions", "resume", "bus", "sse", "tree", "cluster",
@@ -85,11 +87,6 @@ def method(name: str) -> str:
     told = ast.get_docstring(ast.parse((ROOT / "bench" / f"{name}.py").read_text())) or ""
     parts = [part for part in told.split("\n\n") if not part.startswith("    ")]
     return "\n\n".join(parts)
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
 def durable_step(found: Mapping[str, Any]) -> str:
@@ -176,14 +173,6 @@ def cluster(found: Mapping[str, Any]) -> str:
         ),
     ]
     return table(("what", "is"), rows)
-
-
-def asked(is_: float, most: float) -> tuple[float, str, str]:
-    """Return a number, what was asked of it, and whether it is met."""
-    return is_, f"≤ {most:g}", "yes" if is_ <= most else "**no**"
-
-
-HELD = ("what", "is", "asked", "met")
 
 
 def tree(found: Mapping[str, Any]) -> str:
@@ -283,11 +272,6 @@ def _bill(one: Mapping[str, Any]) -> str:
     return table((f"{one['steps']} steps", *ways), rows)
 
 
-def at_least(is_: float, least: float) -> tuple[float, str, str]:
-    """Return a number, what was asked of it, and whether it is met."""
-    return is_, f"≥ {least:g}", "yes" if is_ >= least else "**no**"
-
-
 def routing(found: Mapping[str, Any]) -> str:
     sides = [found[name] for name in ("words", "words_and_meaning") if name in found]
     groups = sides[0]["recall_at_5"]
@@ -317,69 +301,6 @@ RATIOS = {
 """What of choosing skills is measured beside the model called directly."""
 
 
-def decisions(found: Mapping[str, Any]) -> str:
-    """Return a table for each part that was measured; each part's rows are its own function."""
-    return "\n\n".join(DECISIONS[name](part) for name, part in found.items() if name in DECISIONS)
-
-
-def signals(one: Mapping[str, Any]) -> str:
-    rows = [
-        (f"{one['signals']:,} raw signals in {one['rounds']} rounds on {one['on']}: a second", one["per_s"], "", ""),
-        ("the raw side, a second", one["raw_per_s"], "", ""),
-        ("times the raw side", one["ratio"], "", ""),
-        ("alerts that come out", one["alerts"], "", ""),
-        ("messages to people", one["messages"], "", ""),
-        ("merged into alerts", one["merged"], "", ""),
-        ("repeated only", one["duplicates"], "", ""),
-        ("processor time of a late round over one before the middle", *asked(one["flatness"], 1.3)),
-    ]
-    return table(HELD, rows)
-
-
-def race(one: Mapping[str, Any]) -> str:
-    rows = [
-        (f"{kind}: {one['pairs']:,} pairs of a yes and a no at once, one winner each", *_met(of, one["pairs"]))
-        for kind, of in one.items()
-        if isinstance(of, Mapping)
-    ]
-    return table(HELD, rows)
-
-
-def _met(of: Mapping[str, Any], pairs: int) -> tuple[Any, ...]:
-    return of["one_winner"], pairs, "yes" if of["one_winner"] == pairs else "**no**"
-
-
-def cards(one: Mapping[str, Any]) -> str:
-    rows = []
-    for kind, of in one.items():
-        if isinstance(of, Mapping):
-            what = f"{kind}, with {one['cards']:,} open cards beside {one['beside']}"
-            rows += [
-                (f"{what}: {name}, times", *asked(of[f"{name}_times"], 2.0)) for name in ("list", "decide", "sweep")
-            ]
-    return table(HELD, rows)
-
-
-def schedule(one: Mapping[str, Any]) -> str:
-    """Return what a simulated time of cron sensors missed and doubled."""
-    rows = [
-        (f"{one['sensors']:,} cron sensors over {one['days']} days on {one['on']}: instants that were due", one["due"],
-         "", ""),
-        ("missed", *asked(one["missed"], 0)),
-        ("doubled", *asked(one["doubled"], 0)),
-        ("servers that died in the middle of a turn", one["deaths"], "", ""),
-        ("times that nobody watched for hours", one["outages"], "", ""),
-        ("latest while a server watched, s of simulated time", one["drift_max_s"], "", ""),
-        ("µs an instant", one["us"], "", ""),
-    ]  # fmt: skip
-    return table(HELD, rows)
-
-
-DECISIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "signals": signals, "race": race, "cards": cards, "schedule": schedule,
-}  # fmt: skip
-"""Part of `decisions` → its table."""
-
 STARTS = {"silicon --help": 300, "silicon run, to the first event": 1_000}
 """Asked of each, ms."""
 
@@ -393,31 +314,32 @@ def cold_start(found: Mapping[str, Any]) -> str:
     return table(("what", "ms", "asked", "met", "raw limit, ms", "ratio"), rows)
 
 
-TITLES = {
-    "durable_step": "One durable step",
-    "fan_out": "Fan-out",
-    "many_executions": "Many executions at once",
-    "resume": "Going on after a kill",
-    "bus": "The bus",
-    "sse": "Readers of the event stream",
-    "tree": "A tree of employees",
-    "cluster": "The queue of the cluster",
-    "large_organisation": "A large organisation",
-    "react": "Reasoning with tools",
-    "context": "What a model is told in long processes",
-    "routing": "Choosing skills for a model",
-    "decisions": "From signal to decision",
-    "cold_start": "Starts",
+PARTS: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
+    "durable_step": ("One durable step", durable_step),
+    "fan_out": ("Fan-out", fan_out),
+    "many_executions": ("Many executions at once", many_executions),
+    "resume": ("Going on after a kill", resume),
+    "bus": ("The bus", bus),
+    "sse": ("Readers of the event stream", sse),
+    "tree": ("A tree of employees", tree),
+    "cluster": ("The queue of the cluster", cluster),
+    "large_organisation": ("A large organisation", large_organisation),
+    "react": ("Reasoning with tools", react),
+    "context": ("What a model is told in long processes", context),
+    "routing": ("Choosing skills for a model", routing),
+    "decisions": ("From signal to decision", decisions),
+    "cold_start": ("Starts", cold_start),
 }
+"""Bench → its title on the page, and what makes its tables."""
 
 
 def page(found: Mapping[str, Mapping[str, Any]], there: Mapping[str, str]) -> str:
     """Return the page: what was found, and the parts that are there of what was not measured now."""
     rows = [(name, value) for name, value in machine().items() if name != "load"]
     told = [INTRODUCTION, "## The machine\n", table(("what", "is"), rows)]
-    for name, title in TITLES.items():
+    for name, (title, tables) in PARTS.items():
         if name in found:
-            told.append(f"\n## {title}\n\n{method(name)}\n\n{globals()[name](found[name])}\n\n{found[name]['when']}")
+            told.append(f"\n## {title}\n\n{method(name)}\n\n{tables(found[name])}\n\n{found[name]['when']}")
         elif title in there:
             told.append(f"\n## {title}\n\n{there[title]}")
     return "\n".join(told) + "\n"
