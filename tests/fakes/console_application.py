@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +21,12 @@ from console.views import (
     ExecutionRow,
     ExecutionTree,
     Fault,
-    MetricReading,
     ModelAsked,
     RunOptions,
     Submitted,
 )
-from console.views_beats import HeartbeatStanding, WorkCounted
 from console.views_cluster import HostsRow, QueuedOrder
-from console.views_metrics import MetricChangeRow, MetricShown, MetricVersionRow
-from console.views_sensors import Raised, SensorFailure, SensorRow, SensorsOutcome
+from console.views_sensors import SensorFailure
 from console.views_system import AuditFinding, AuditResult, DatabaseStatus, Examined, Health
 from contracts import (
     CardId,
@@ -40,17 +36,12 @@ from contracts import (
     ExecutionId,
     Id,
     Json,
-    MetricDefinition,
     Notification,
     OrderId,
     OrderState,
     Outcome,
     Question,
     QuestionId,
-    Severity,
-    Signal,
-    SignalId,
-    SignalKind,
     TokenId,
 )
 from governance.access import BridgeRights, Token
@@ -70,15 +61,15 @@ from tests.fakes.console_values import (
     a_question,
     a_token,
     events,
-    metric,
     outcome,
     standing,
     tree,
 )
+from tests.fakes.console_watching import FakeWatching
 
 
 @dataclass
-class FakeApplication:
+class FakeApplication(FakeWatching):
     """Answers with what its fields hold; `asked` is the list of calls."""
 
     outcome: ExecutionOutcome = field(default_factory=outcome)
@@ -324,72 +315,6 @@ class FakeApplication:
     async def answer(self, question_id: QuestionId, value: str, *, by: str | None) -> ExecutionId:
         self.asked.append(("answer", value))
         return EXECUTION
-
-    async def metrics(self, folder: Path) -> Sequence[MetricDefinition]:
-        return [metric()]
-
-    async def metric(self, folder: Path, name: str) -> MetricShown:
-        if name != metric().name:
-            raise NotFound(f"There is no metric {name}. Did you mean cancel-rate?", name=name)
-        return MetricShown(metric(), HASH, NOW, "a person", 2, ("rate",))
-
-    async def metric_versions(self, folder: Path, name: str) -> Sequence[MetricVersionRow]:
-        words, rows = MetricChangeRow("title", "Rate", "A rate"), MetricChangeRow("where", None, "n > 1")
-        return [
-            MetricVersionRow("defined", "a" * 64, NOW, "a person", sensors=("rate",)),
-            MetricVersionRow("changed", "b" * 64, NOW, "a person", [words], sensors=("rate",)),
-            MetricVersionRow("changed", "c" * 64, NOW, "server x", [rows], True, ("rate",)),
-            MetricVersionRow("removed", None, NOW, "a person"),
-        ]
-
-    async def metric_values(
-        self,
-        folder: Path,
-        name: str,
-        *,
-        grain: str | None,
-        at: datetime | None,
-        bucket: str | None,
-        where: Mapping[str, str],
-        by: Sequence[str],
-        last: int,
-    ) -> Sequence[MetricReading]:
-        self.asked.append(("metric_values", (grain, at, where)))
-        return [
-            MetricReading("2013-02-07", "value", 0.0, 900, {"origin": "EWR"}),
-            MetricReading("2013-02-08", "missing", None, 0, {"origin": "EWR"}),
-            MetricReading("2013-02-09", "not_yet_arrived", None, None, {"origin": "EWR"}),
-        ]
-
-    async def heartbeat(self, folder: Path) -> HeartbeatStanding:
-        return HeartbeatStanding(
-            "two-desks", on=True, every_s=60, watched_by="host/1", last_round=EXECUTION, last_round_at=NOW, waiting=2,
-            quiet=1_234, looked_at=NOW, days=7, work=WorkCounted(40, 9, 12, 130, 9, 3), meta_most=10,
-            by_day={"2013-02-08": WorkCounted(40, 9, 12, 130, 9, 3)},
-        )  # fmt: skip
-
-    async def sensors(self, folder: Path) -> Sequence[SensorRow]:
-        return [SensorRow("rate", "cancel-rate", "hour", ("origin",), "value > 0.15", 3, Severity.HIGH, "explain")]
-
-    async def run_sensors(
-        self, folder: Path, names: Sequence[str], *, at: datetime | None, start: bool, by: str | None, watch: Watch
-    ) -> SensorsOutcome:
-        signal = Signal(
-            signal_id=SignalId.new(),
-            organisation="three-airports",
-            sensor="rate",
-            kind=SignalKind.THRESHOLD,
-            metric="cancel-rate",
-            bucket="2013-02-08",
-            value=0.5075,
-            severity=Severity.HIGH,
-            key="k",
-            at=NOW,
-        )
-        raised = Raised(
-            signal, "Explain it's bad", "explain", {"day": "2013-02-08"}, "share", self.outcome if start else None
-        )
-        return SensorsOutcome(NOW, 1, 24, (raised,), merged=2, failed=self.failed_sensors)
 
     async def verify(self) -> AuditResult:
         return AuditResult(1234, self.audit, self.pruned)
