@@ -134,7 +134,11 @@ class FollowsCards:
             if kept.rows[key] >= self._right_in_a_row and to is not None:
                 times, kept.rows[key] = kept.rows[key], 0
                 gateway = self._gateway(view)
-                card = loosening_card(view.card, use, to, times=times, say_in=self._say_in, now=self._clock.now())
+                standing = await gateway.standings.of(use)
+                over = (standing.over if view.card.mode is standing.loosened_to else None) or view.card.mode
+                card = loosening_card(
+                    view.card, use, to, over=over, times=times, say_in=self._say_in, now=self._clock.now()
+                )
                 raised = await gateway.raise_appends(card)
                 if not isinstance(raised, CardView):
                     proposed += raised

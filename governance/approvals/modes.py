@@ -70,11 +70,24 @@ class Standing:
 
     loosened_to: ApprovalMode | None = None
     """A person approved this mode after a long row of right ones."""
+    over: ApprovalMode | None = None
+    """The mode of the rules when that was approved, always there with it: a yes is to what was shown."""
     set_back: bool = False
     """A serious error was made since."""
 
 
 AS_DECLARED = Standing()
+
+
+def policy_of(rule: ApprovalRule, standing: Standing) -> ApprovalMode:
+    """Return the mode that rule and experience give together.
+
+    A looser mode takes the place of the one that it was approved over. Where the rule says another one since, the
+    stricter of the two holds; and a rule that may not be loosened holds as it is written.
+    """
+    if standing.loosened_to is None or not rule.may_loosen:
+        return rule.mode
+    return standing.loosened_to if rule.mode is standing.over else rule.mode.stricter(standing.loosened_to)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +114,7 @@ def mode_of(
     """Return how an action is decided: by the strictest of policy, request, experience, confidence and the table."""
     if standing.set_back:
         return Held(ApprovalMode.STRICT, Why.SERIOUS_ERROR)
-    policy = (standing.loosened_to if rule.may_loosen else None) or rule.mode
+    policy = policy_of(rule, standing)
     mode = policy if requested is None else policy.stricter(requested)
     why = Why.POLICY if mode is policy else Why.REQUEST
     if mode is ApprovalMode.STRICT:

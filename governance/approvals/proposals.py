@@ -31,11 +31,14 @@ def next_mode(card: DecisionCard) -> ApprovalMode | None:
 
 
 def loosening_card(
-    last: DecisionCard, use: str, to: ApprovalMode, *, times: int, say_in: SayIn, now: datetime
+    last: DecisionCard, use: str, to: ApprovalMode, *, over: ApprovalMode, times: int, say_in: SayIn, now: datetime
 ) -> DecisionCard:
     """Return the question whether a capability may be decided more loosely, put to those who decided it so far.
 
     It belongs to the execution in which the last of the row was right, and is decided as strictly as ever.
+
+    Args:
+        over: the mode that the rules have, in whose place it would come.
     """
     facts: dict[str, object] = {"capability": use, "mode": to.value, "times": times, "rule": last.policy}
 
@@ -54,9 +57,9 @@ def loosening_card(
         step=last.step, organisation=last.organisation, employee=last.employee, question=say("card-loosen-question"),
         impact=say("card-loosen-impact"), options=(option(LOOSEN), option(KEEP)), policy=last.policy,
         mode=ApprovalMode.STRICT, mode_why=Why.POLICY.value, about=f"mode of {use}",
-        proposes={"mode": to.value, "capability": use}, who=last.who, quorum=last.quorum, requested_by=ASKS,
-        raised_at=now, deadline=moment_after(now, within_s, last.hours), within_s=within_s, hours=last.hours,
-        remind_at=moment_after(now, within_s / 2, last.hours), escalate_to=last.escalate_to,
+        proposes={"mode": to.value, "over": over.value, "capability": use}, who=last.who, quorum=last.quorum,
+        requested_by=ASKS, raised_at=now, deadline=moment_after(now, within_s, last.hours), within_s=within_s,
+        hours=last.hours, remind_at=moment_after(now, within_s / 2, last.hours), escalate_to=last.escalate_to,
     )  # fmt: skip
 
 
@@ -74,7 +77,7 @@ async def approved_appends(gateway: ApprovalGateway, view: CardView, decision: D
     reaches = decision.option == LOOSEN and len(view.voices_for(LOOSEN) | {decision.voice}) >= view.card.quorum
     if not decision.approve or not reaches or not isinstance(use, str) or not isinstance(proposes.get("mode"), str):
         return ()
-    to = str(proposes["mode"])
+    to, over = str(proposes["mode"]), str(proposes["over"])
     if await gateway.standings.erred_since(use, view.card.card_id):
         raise InvalidArguments(
             f"A serious error set {use} back to strict since {view.card.card_id} proposed this. Turn it down; it is "
@@ -82,5 +85,5 @@ async def approved_appends(gateway: ApprovalGateway, view: CardView, decision: D
             card=view.card.card_id, use=use,
         )  # fmt: skip
     return (
-        await gateway.standings.append(use, LOOSENED, to=to, card=view.card.card_id, by=decision.by),
+        await gateway.standings.append(use, LOOSENED, to=to, over=over, card=view.card.card_id, by=decision.by),
     )  # fmt: skip

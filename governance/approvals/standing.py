@@ -28,7 +28,7 @@ def fold_standing(events: Sequence[Event]) -> Standing:
         if event.type == SET_BACK:
             standing = Standing(set_back=True)
         elif event.type == LOOSENED and event.data is not None:
-            standing = Standing(loosened_to=ApprovalMode(str(event.data["to"])))
+            standing = Standing(ApprovalMode(str(event.data["to"])), over=ApprovalMode(str(event.data["over"])))
     return standing
 
 

@@ -194,11 +194,11 @@ async def test_what_was_right_often_enough_in_a_row_is_proposed_once_and_holds_w
     (proposed,) = [await gateway.get(each) for each in await index.waiting()]
 
     assert (proposed.card.kind, proposed.card.mode) == (CardKind.PROPOSAL, ApprovalMode.STRICT)
-    assert proposed.card.proposes == {"mode": "threshold", "capability": WAIVE.name}
+    assert proposed.card.proposes == {"mode": "threshold", "over": "strict", "capability": WAIVE.name}
     assert [each.id for each in proposed.card.options] == [LOOSEN, KEEP]
     assert await gateway.standings.of(WAIVE.name) == Standing()
     await gateway.decide(proposed.card.card_id, person=MORGAN, approve=True, option=LOOSEN)
-    assert await gateway.standings.of(WAIVE.name) == Standing(loosened_to=ApprovalMode.THRESHOLD)
+    assert await gateway.standings.of(WAIVE.name) == Standing(ApprovalMode.THRESHOLD, over=ApprovalMode.STRICT)
 
 
 @pytest.mark.parametrize(("option_", "quorum"), [(KEEP, 1), (None, 1), (LOOSEN, 2)])

@@ -19,13 +19,17 @@ from governance.approvals.modes import (
     impact_of,
     mode_of,
     mode_of_option,
+    policy_of,
 )
 from governance.approvals.rule import ApprovalRule
 from tests.governance.cards import MONEY, action, option
 
 ORDER = list(ApprovalMode)
 STRICT, THRESHOLD, POST_HOC = ORDER
-STANDINGS = (Standing(), Standing(loosened_to=THRESHOLD), Standing(loosened_to=POST_HOC), Standing(set_back=True))
+STANDINGS = (
+    Standing(), Standing(THRESHOLD, over=STRICT), Standing(POST_HOC, over=THRESHOLD), Standing(POST_HOC, over=STRICT),
+    Standing(set_back=True),
+)  # fmt: skip
 CASES = list(
     product(ORDER, [None, *ORDER], [True, False], Impact, [None, *Confidence], STANDINGS)
 )  # fmt: skip
@@ -48,6 +52,21 @@ def test_no_case_is_looser_than_the_policy_the_request_or_the_table_allow() -> N
         assert now <= ORDER.index(standing.loosened_to or mode)
         assert requested is None or now <= ORDER.index(requested)
         assert now <= ORDER.index(LOOSEST[reversible, impact])
+
+
+@pytest.mark.parametrize(
+    ("mode", "standing", "expected"),
+    [
+        (STRICT, Standing(THRESHOLD, over=STRICT), THRESHOLD),
+        (STRICT, Standing(POST_HOC, over=STRICT), POST_HOC),
+        (STRICT, Standing(POST_HOC, over=THRESHOLD), STRICT),  # somebody wrote `strict` since
+        (POST_HOC, Standing(THRESHOLD, over=STRICT), THRESHOLD),  # and looser than what experience earned
+    ],
+)
+def test_a_looser_mode_counts_over_the_mode_that_it_was_approved_over(
+    mode: ApprovalMode, standing: Standing, expected: ApprovalMode
+) -> None:
+    assert policy_of(replace(MONEY, mode=mode), standing) is expected
 
 
 def test_a_rule_that_may_not_be_loosened_holds_as_it_is_written() -> None:
@@ -85,7 +104,10 @@ def test_after_a_serious_error_everything_waits_for_a_person() -> None:
         ((STRICT, POST_HOC, True, Impact.UNDER, Confidence.HIGH, Standing()), Held(STRICT, Why.POLICY)),
         ((POST_HOC, None, True, Impact.UNDER, Confidence.MEDIUM, Standing()), Held(STRICT, Why.CONFIDENCE)),
         ((POST_HOC, None, True, Impact.UNDER, None, Standing()), Held(STRICT, Why.CONFIDENCE)),
-        ((STRICT, None, True, Impact.UNDER, Confidence.HIGH, Standing(THRESHOLD)), Held(THRESHOLD, Why.POLICY)),
+        (
+            (STRICT, None, True, Impact.UNDER, Confidence.HIGH, Standing(THRESHOLD, over=STRICT)),
+            Held(THRESHOLD, Why.POLICY),
+        ),
     ],
 )
 def test_each_case_says_what_decided(case: tuple, expected: Held) -> None:
