@@ -108,6 +108,7 @@ class SiliconApplication(
         last: int,
     ) -> Sequence[MetricReading]:
         """Return values of one metric as known at a moment."""
+        await self.require_metric(folder, name)
         return await self._watching.metric_values(
             folder, name, grain=grain, at=at, bucket=bucket, where=where, by=by, last=last
         )

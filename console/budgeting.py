@@ -10,6 +10,7 @@ from console.budgets import read_budget
 from console.errors import UnknownName
 from console.folders import folder_of
 from console.resources import Resources
+from console.seeing import Seeing, sees_budget
 from console.system_user import system_user
 from console.views_costs import BudgetRow
 from governance.access.people import Role
@@ -28,7 +29,8 @@ class Budgeting:
         organisation = (await self._resources.organisations()).read(folder_of(folder))
         ledger = (await self._resources.store()).ledger
         found = await standings(ledger, organisation.name, organisation.budgets, self._resources.clock.now())
-        return [_row(each) for each in found]
+        sight = Seeing(self._resources, self._resources.onlooker).in_folder(folder)
+        return [row for row in map(_row, found) if sees_budget(sight, row.budget)]
 
     async def extend_budget(
         self, folder: Path, name: str, more: Mapping[str, str], *, by: str | None, why: str

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
 from console.resources import Resources
+from console.seeing import Seeing
 from console.views_costs import CostRow, CostTable
 from contracts import ExecutionId, Money
 from governance.access.sight import EVERYTHING, Sight
@@ -35,7 +36,9 @@ class Costing:
         """Return the sums of an organisation, or of one execution; see the port."""
         if by not in BY:
             raise InvalidArguments(f"Costs are not told by {by!r}. Choose one of {', '.join(BY)}.", by=by)
+        seeing = Seeing(self._resources, self._resources.onlooker)
         if execution_id is not None:
+            await seeing.require(execution_id)
             view = await (await self._resources.executor()).view(execution_id)
             own = await costs_of_execution((await self._resources.store()).ledger, execution_id)
             name = view.request.organisation
@@ -45,7 +48,8 @@ class Costing:
         if first > last:
             raise InvalidArguments(f"Costs since {first} until {last}: the first day comes after the last.")
         name = organisation or await self._only_one()
-        days = _seen(await (await self._book()).days(name, since=first, until=last), sight)
+        bound = await seeing.in_organisation(name) if sight.whole else sight
+        days = _seen(await (await self._book()).days(name, since=first, until=last), bound)
         return CostTable(name, by, first, last, _rows(summed_by(by, days)), _row("", total(days)))
 
     async def cost_organisations(self) -> Sequence[str]:

@@ -10,8 +10,10 @@ from agents.organisation import Organisation
 from console.folders import folder_of
 from console.noting import MetricNoting, definitions_of
 from console.resources import Resources
+from console.seeing import Seeing
 from console.system_user import system_user
 from console.views_metrics import MetricChangeRow, MetricShown, MetricVersionRow
+from governance.access import Sight
 from memory.metric_versions import MetricVersion, MetricVersions
 
 
@@ -27,7 +29,7 @@ class Measuring:
     async def metric(self, folder: Path, name: str) -> MetricShown:
         """Return one metric with its version; see the port."""
         organisation = await self._noted(folder)
-        definition = definitions_of(organisation).get(name)
+        definition = definitions_of(organisation, self._seeing_in(folder)).get(name)
         history = await (await self._versions(organisation)).history(name)
         last = history[-1]
         watching = tuple(each.name for each in organisation.thresholds.values() if each.metric == name)
@@ -39,9 +41,18 @@ class Measuring:
         """Return the versions of a metric; see the port."""
         organisation = await self._noted(folder)
         history = await (await self._versions(organisation)).history(name)
-        if not history:
-            definitions_of(organisation).get(name)  # it is not there, and this says what is
+        sight = self._seeing_in(folder)
+        if not history or name in organisation.metrics or not sight.whole:  # one that is gone has no owner any more
+            definitions_of(organisation, sight).get(name)  # where it is not there, this says what is
         return [_row(version) for version in history]
+
+    async def require_metric(self, folder: Path, name: str) -> None:
+        """Return when the system user may see the metric; raise NotFound where for them there is none."""
+        organisation = (await self._resources.organisations()).read(folder_of(folder))
+        definitions_of(organisation, self._seeing_in(folder)).get(name)
+
+    def _seeing_in(self, folder: Path) -> Sight:
+        return Seeing(self._resources, self._resources.onlooker).in_folder(folder)
 
     async def _noted(self, folder: Path) -> Organisation:
         """Return the organisation as its folder stands now, with what changed in its metrics recorded."""

@@ -12,6 +12,7 @@ from agents.organisation import Organisation
 from console.alerting import rules_of
 from console.asking import known_at
 from contracts import Json, Name, Severity
+from governance.access import EVERYTHING, Sight
 from governance.alerts import Alerts
 from governance.alerts.noted import Noted
 from memory.metric_versions import Entry, MetricVersion, MetricVersions
@@ -91,9 +92,10 @@ def _words(version: MetricVersion) -> str:
     return f"changed ({', '.join(each.field for each in version.changed)})"
 
 
-def definitions_of(organisation: Organisation) -> MetricRegistry:
-    """Return the metrics of an organisation, to be compared; nothing can be read by them."""
-    return MetricRegistry(organisation.metrics.values(), _nothing_is_asked, time_zone=organisation.time_zone)
+def definitions_of(organisation: Organisation, sight: Sight = EVERYTHING) -> MetricRegistry:
+    """Return the metrics of an organisation that may be seen, to be compared; nothing can be read by them."""
+    seen = [metric for metric in organisation.metrics.values() if sight.sees(metric.owner)]
+    return MetricRegistry(seen, _nothing_is_asked, time_zone=organisation.time_zone)
 
 
 async def _nothing_is_asked(connection: str, sql: str, parameters: dict[str, Json], known_at: datetime) -> Any:

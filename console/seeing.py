@@ -59,6 +59,15 @@ class Seeing:
         except NobodyActs:
             return EVERYTHING
 
+    async def in_organisation(self, name: str) -> Sight:
+        """Return what the system user may see of an organisation, by the people of its newest execution's folder."""
+        if self._onlooker is None:
+            return EVERYTHING
+        ledger, executor = (await self._resources.store()).ledger, await self._resources.executor()
+        for stream in await ledger.newest_streams("execution", organisation=name, limit=1):
+            return await self.at(await executor.view(ExecutionId(stream)))
+        return EVERYTHING
+
     async def sees(self, view: ExecutionView) -> bool:
         """Whether the system user may see an execution."""
         return (await self.at(view)).sees_skill(view.request.skill)
@@ -103,6 +112,12 @@ class Seeing:
             return True
         view = await (await self._resources.executor()).view(message.execution_id)
         return sees_message(await self.at(view), message, view.request.skill)
+
+
+def sees_budget(sight: Sight, name: str) -> bool:
+    """Whether a budget, `department/NAME/PERIOD` or `process/NAME/PERIOD`, is that of work that may be seen."""
+    kind, owner, _ = name.split("/")
+    return sight.whole or (sight.sees(owner) if kind == "department" else sight.sees_skill(owner))
 
 
 def sees_card(sight: Sight, card: DecisionCard, skill: str | None) -> bool:

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query
 
 from console.api.desk import Asking, AtDesk, query_of
 from console.api.model import ApiModel
+from console.seeing import sees_budget
 from console.views_costs import BudgetRow, CostRow, CostTable
 from contracts import Money, Name
-from governance.access.sight import Sight
 
 routes = APIRouter(prefix="/costs", tags=["costs"])
 
@@ -133,10 +133,4 @@ async def budgets(
     folder = await desk.home_of(organisation, asking)
     sight = desk.application.sight(asking)
     rows = await desk.application.budgets(folder)
-    return BudgetList(budgets=tuple(BudgetShown.of(row) for row in rows if _sees(sight, row)))
-
-
-def _sees(sight: Sight, row: BudgetRow) -> bool:
-    """Whether the budget is that of work that may be seen."""
-    kind, owner, _ = row.budget.split("/")
-    return sight.whole or (sight.sees(owner) if kind == "department" else sight.sees_skill(owner))
+    return BudgetList(budgets=tuple(BudgetShown.of(row) for row in rows if sees_budget(sight, row.budget)))

@@ -68,6 +68,22 @@ def test_the_sums_are_what_show_says_of_the_execution(shop: Path, capsys: pytest
     assert "count/one" in capsys.readouterr().out
 
 
+def test_whoever_sees_departments_only_is_told_of_the_work_and_the_budgets_there(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told(capsys, "run", str(shop), "Count it.", "--skill", "count", "--as", "owner")
+    bounded = ORG.replace(", login: any}]", "}, {id: visitor, name: Eve, departments: {stand: viewer}, login: any}]")
+    bounded = bounded.replace("head:\n", "budgets: [{department: clerk, per: month, seconds: 60}]\nhead:\n")
+    (shop / "org.yaml").write_text(bounded + "    - {id: stand, title: Stand}\n")
+
+    assert told(capsys, "costs", "--by", "agent")["rows"] == []
+    assert told(capsys, "costs", "budgets", str(shop))["budgets"] == []
+
+    (shop / "org.yaml").write_text((shop / "org.yaml").read_text().replace("{stand: viewer}", "{clerk: viewer}"))
+    assert [row["key"] for row in told(capsys, "costs", "--by", "agent")["rows"]] == ["clerk"]
+    assert len(told(capsys, "costs", "budgets", str(shop))["budgets"]) == 1
+
+
 def test_what_is_asked_wrongly_is_said(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["costs", "--by", "colour"]) == 2
     assert "Choose one of step, agent" in capsys.readouterr().err

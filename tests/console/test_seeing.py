@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -45,11 +46,10 @@ async def test_a_system_user_sees_the_departments_of_their_entry_and_without_one
         assert bool(await looking.executions(organisation=None, limit=5)) is seen
         assert bool(await looking.questions()) is seen
         assert bool([each async for each in looking.events(None, after=0, follow=False)]) is seen
-        if seen:
+        with nullcontext() if seen else pytest.raises(NotFound):
             await looking.show(execution_id)
-        else:
-            with pytest.raises(NotFound):
-                await looking.show(execution_id)
+        with nullcontext() if seen else pytest.raises(NotFound):
+            await looking.costs(by="agent", organisation=None, since=None, until=None, execution_id=execution_id)
     finally:
         await resources.close()
 
@@ -68,6 +68,12 @@ async def test_lists_of_sensors_metrics_and_alerts_are_bounded_as_well(tmp_path:
         looking = SiliconApplication(resources)
         try:
             told[user] = [bool(await looking.metrics(folder)), bool((await looking.alerts(folder)).alerts)]
+            with nullcontext() if user == "nobody" else pytest.raises(NotFound, match="no metric"):
+                await looking.metric(folder, "revenue")
+            with nullcontext() if user == "nobody" else pytest.raises(NotFound, match="no metric"):
+                await looking.require_metric(folder, "revenue")
+            with nullcontext() if user == "nobody" else pytest.raises(NotFound, match="no metric"):
+                await looking.metric_versions(folder, "revenue")
         finally:
             await resources.close()
     assert told["nobody"][0]
