@@ -111,6 +111,7 @@ class Wired:
             self.organisation.metrics.values(),
             self._query,
             time_zone=self.organisation.time_zone,
+            database_of=lambda source: self.connected.sql[source].database,
             run=SandboxedScripts(self.settings).run,
         )
 

@@ -37,6 +37,10 @@ class _Asked:
     by: tuple[str, ...]
 
 
+def _all_duckdb(source: str) -> str:
+    return "duckdb"
+
+
 async def _no_python(script: str, name: str, inputs: Mapping[str, Json]) -> Json:
     raise CapabilityFailed(f"{name} cannot run here: nothing that runs Python was given to the metrics.", script=name)
 
@@ -46,6 +50,7 @@ class MetricRegistry:
 
     Args:
         query: asks the connections.
+        database_of: tells which kind of database a connection is, one of `metric_dialects.DIALECTS`.
         run: runs the Python functions of metrics, in a sandbox; without it such metrics cannot be read.
         time_zone: in which buckets are cut.
     """
@@ -56,11 +61,13 @@ class MetricRegistry:
         query: RunQuery,
         *,
         time_zone: str = "UTC",
+        database_of: Callable[[str], str] = _all_duckdb,
         run: RunScript = _no_python,
     ) -> None:
         self._definitions = {metric.name: metric for metric in definitions}
         self._query = query
         self._run = run
+        self._database_of = database_of
         self._zone = ZoneInfo(time_zone)
 
     @property
@@ -158,8 +165,12 @@ class MetricRegistry:
         return Reading(values, query, self.version(name))
 
     async def _read(self, metric: MetricDefinition, moment: Moment, asked: _Asked) -> tuple[list[MetricValue], Query]:
-        query = reading(metric, asked.grain, start=asked.start, end=asked.end, where=asked.where, by=asked.by)
-        rows = await self._query(str(metric.source), query.sql, query.parameters, moment.at)
+        source = str(metric.source)
+        query = reading(
+            metric, asked.grain, start=asked.start, end=asked.end, where=asked.where, by=asked.by,
+            database=self._database_of(source),
+        )  # fmt: skip
+        rows = await self._query(source, query.sql, query.parameters, moment.at)
         found = await found_in(metric, [Row.of(row, metric, asked.by) for row in rows], self._run)
         slices: dict[Slice, None] = dict.fromkeys(slice_ for _, slice_ in found) if asked.by else {(): None}
         values = [

@@ -11,9 +11,6 @@ from agents.organisation.metric_files import FOLDER, python_files_unread
 from contracts import MetricDefinition, Name
 from memory.metric_python import faults_of
 
-_OTHER_DATABASES = ("sqlite", "url")
-"""Kinds of connection that can be queried, but not in the dialect that the SQL of metrics is written in."""
-
 
 def metric_faults(draft: Draft) -> Iterator[Fault]:
     """Yield what is wrong with metrics that could be read."""
@@ -33,9 +30,9 @@ def metric_faults(draft: Draft) -> Iterator[Fault]:
 
 def _source_faults(draft: Draft, metric: Read[MetricDefinition], source: Name) -> Iterator[Fault]:
     connection = draft.connections.get(source)
-    if connection is not None and connection.value.kind in _OTHER_DATABASES:
-        what = f"`{source}` is of the kind {connection.value.kind}; metrics can be read from duckdb only so far."
-        yield metric.fault(("source",), what, "Make a DuckDB file of the data, or ask with a `query` step in a plan.")
+    if connection is not None and connection.value.kind == "sqlite" and metric.value.python is not None:
+        what = f"`{source}` is of the kind sqlite, which cannot give a Python function its rows in order."
+        yield metric.fault(("source",), what, "Read it from DuckDB or PostgreSQL, or write its value in SQL.")
     elif source not in draft.unread and f"{source}.query" not in draft.specs:
         queried = [name.removesuffix(".query") for name, spec in draft.specs.items() if spec.kind == "sql"]
         yield metric.fault(("source",), f"There is no database connection `{source}`.", nearest(source, queried))

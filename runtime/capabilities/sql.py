@@ -15,7 +15,7 @@ from runtime.capabilities.connections import DuckdbConnection, SqlConnection, Sq
 from runtime.capabilities.port import CallContext, CallResult
 from runtime.capabilities.resources import name_of, text_of
 from runtime.capabilities.specs import sql_spec
-from runtime.capabilities.sql_alchemy import SqliteSource, UrlSource
+from runtime.capabilities.sql_alchemy import SqliteSource, UrlSource, url_of
 from runtime.capabilities.sql_duckdb import DuckdbSource
 from runtime.capabilities.sql_table import Interrupt, Query, QueryStopped, Table
 from runtime.errors import CapabilityTimeout
@@ -54,6 +54,11 @@ def source_for(
             return UrlSource(name, connection, zone=zone, timeout_s=settings.timeout_s)
 
 
+def database_of(connection: SqlConnection) -> str:
+    """Return the kind of database behind a connection."""
+    return url_of(connection).get_backend_name() if isinstance(connection, UrlConnection) else connection.kind
+
+
 _PATIENCE_S = (0.1, 0.2, 0.4, 0.8, 1.6, 2.0)
 """How long a query may take to stop after each time that it was asked; 5 s in all."""
 
@@ -75,6 +80,8 @@ class SqlQuery:
         self._name = name
         self._settings = settings
         self._source = source_for(name, connection, folder=folder, time_zone=time_zone, settings=settings, views=views)
+        self.database = database_of(connection)
+        """Which kind it asks, as SQLAlchemy calls it; `duckdb`, `sqlite`, `postgresql`, `mysql`, …"""
 
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult:
         """Return rows as objects, the columns in order, and how many rows there are."""

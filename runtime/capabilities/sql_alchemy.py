@@ -106,7 +106,7 @@ class UrlSource:
         self._name = name
         self._zone = zone
         self._timeout_s = timeout_s
-        self._url = _with_driver(make_url(connection.url))
+        self._url = url_of(connection)
         self._engine: Engine | None = None
         self._lock = threading.Lock()
 
@@ -170,8 +170,9 @@ def _has_no_right(url: URL, error: SQLAlchemyError) -> bool:
     return getattr(raw, "sqlstate", None) == _NO_RIGHT
 
 
-def _with_driver(url: URL) -> URL:
-    """Return the address with the driver that comes along, where it names none."""
+def url_of(connection: UrlConnection) -> URL:
+    """Return the address of a server, with the driver that comes along where it names none."""
+    url = make_url(connection.url)
     return url.set(drivername=_DRIVERS.get(url.drivername, url.drivername))
 
 
