@@ -16,6 +16,7 @@ from console.cli.session import Session, conduct
 from console.cli.words import command_line
 from console.ids import choose
 from console.ports import Application
+from console.views_alerts import AlertRow
 from contracts import AlertId, SilenceId
 from governance.alerts import typed_matcher
 from runtime.errors import InvalidArguments
@@ -88,9 +89,7 @@ def ack(
         folder = Path(organisation)
         alert_id = await _alert(application, folder, alert)
         row = await application.acknowledge_alert(folder, alert_id, by=as_, reason=reason, at=moment(at))
-        session.output.data(row)
-        session.output.show(*alert_lines(row, session.output))
-        return Exit.DONE
+        return _shown(session, row)
 
     conduct(work, as_json=as_json, language=language)
 
@@ -112,9 +111,7 @@ def resolve(
         folder = Path(organisation)
         alert_id = await _alert(application, folder, alert)
         row = await application.resolve_alert(folder, alert_id, by=as_, reason=reason, at=moment(at))
-        session.output.data(row)
-        session.output.show(*alert_lines(row, session.output))
-        return Exit.DONE
+        return _shown(session, row)
 
     conduct(work, as_json=as_json, language=language)
 
@@ -187,6 +184,13 @@ def lift(
         return Exit.DONE
 
     conduct(work, as_json=as_json, language=language)
+
+
+def _shown(session: Session, row: AlertRow) -> Exit:
+    """Show an alert after something was done to it."""
+    session.output.data(row)
+    session.output.show(*alert_lines(row, session.output))
+    return Exit.DONE
 
 
 async def _alert(application: Application, folder: Path, typed: str) -> AlertId:
