@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -70,7 +71,7 @@ class Desk:
     """What was noticed longer ago is not acted on any more."""
 
 
-class Phase:
+class Phase(ABC):
     """One phase as a capability."""
 
     name = ""
@@ -87,9 +88,9 @@ class Phase:
             )
         return await self.do(arguments, context)
 
+    @abstractmethod
     async def do(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult:
         """Do it for a round."""
-        raise NotImplementedError
 
 
 class Observe(Phase):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import TypeVar
 
@@ -41,7 +42,7 @@ class RaiseEntry(Declared):
         return Raise(self.goal, self.skill, self.arguments, None if advances == NOTHING else advances)
 
 
-class SensorFile(Declared):
+class SensorFile(Declared, ABC):
     """What every sensor may say."""
 
     title: Text = ""
@@ -51,9 +52,9 @@ class SensorFile(Declared):
     raises: RaiseEntry | None = None
     """What follows."""
 
+    @abstractmethod
     def definition(self, name: Name) -> AnySensor:
         """Return it as sensors take it."""
-        raise NotImplementedError
 
     def raised(self, usually: Name | None = None) -> Raise | None:
         """Return the goal that its signals raise; `usually` is what it advances where the file says nothing."""

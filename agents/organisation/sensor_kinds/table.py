@@ -11,7 +11,7 @@ from agents.cognition.sense.cron import CronDefinition
 from agents.cognition.sense.definition import SensorDefinition
 from agents.cognition.sense.event import EventDefinition
 from agents.cognition.sense.kinds import AnySensor
-from agents.organisation.declared import read_as
+from agents.organisation.declared import Declared, read_as
 from agents.organisation.draft import Draft, Read
 from agents.organisation.fault import Fault
 from agents.organisation.sensor_kinds.check_threshold import threshold_faults
@@ -48,7 +48,7 @@ KINDS: Mapping[str, SensorKind] = {
 def read_sensor(name: Name, source: YamlSource) -> AnySensor | None:
     """Return the sensor of a file, or None after noting every fault in `source`."""
     if not isinstance(source.value, Mapping):
-        read_as(SensorFile, source, source.value)  # it notes that these are no `key: value` lines
+        read_as(Declared, source, source.value)  # it notes that these are no `key: value` lines
         return None
     told = [key for key in KINDS if key in source.value]
     if len(told) != 1:
