@@ -14,6 +14,7 @@ from console.views_beats import HeartbeatStanding, WorkCounted
 from contracts import Event, ExecutionId, Name
 from runtime.executor.holder import is_gone
 from runtime.executor.register import Register
+from runtime.ledger.kept import kept_cursor
 from runtime.ledger.store import SqlStore
 
 
@@ -33,7 +34,8 @@ class Beating:
         counts, by_day = await book.counts(now), await book.days()
         newest, last = await _newest(store, name)
         waiting = (newest.data or {}).get("waiting") if newest is not None else None
-        quiet = next((each.data or {} for each in await store.ledger.cursors(quiet_cursor(name))), {})
+        looks = await kept_cursor(store.ledger, quiet_cursor(name))
+        quiet = (looks.data or {}) if looks is not None else {}
         round_ = None
         if last is not None and last.data is not None:
             round_ = await Register(store).find(name, str(last.data["key"]))

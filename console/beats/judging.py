@@ -15,6 +15,7 @@ from agents.cognition.attend import Sampling
 from agents.cognition.sense import SensorDefinition, SensorRun, Sensors
 from contracts import Name, Problem, SignalKind
 from runtime.canonical import clean
+from runtime.ledger.kept import kept_cursor
 from runtime.ledger.port import Cursor, Ledger
 
 
@@ -65,7 +66,7 @@ class Looked:
 async def looks(ledger: Ledger, organisation: Name) -> dict[Name, Looked]:
     """Return how the threshold sensors of an organisation looked last; those that never did are left out."""
     name = cursor_of(organisation)
-    stored = next((each for each in await ledger.cursors(name) if each.name == name), None)
+    stored = await kept_cursor(ledger, name)
     data = (stored.data or {}) if stored is not None else {}
     return {sensor: Looked.of(told) for sensor, told in data.items()}
 

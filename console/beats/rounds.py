@@ -20,6 +20,7 @@ from runtime.canonical import clean
 from runtime.errors import SiliconError
 from runtime.executor import Submitted
 from runtime.executor.register import Register
+from runtime.ledger.kept import kept_cursor
 from runtime.ledger.port import Append, Cursor, Lease, Ledger, NewEvent
 from runtime.settings.heartbeat import HeartbeatSettings
 
@@ -173,7 +174,7 @@ class Rounds:
     async def _quiet(self, on: datetime) -> None:
         """Count a look that found nothing to say."""
         name = quiet_cursor(self._organisation)
-        stored = next((each for each in await self._ledger.cursors(name) if each.name == name), None)
+        stored = await kept_cursor(self._ledger, name)
         before = dict(stored.data or {}) if stored is not None else {}
         data = {"quiet": int(before.get("quiet", 0)) + 1, "since": before.get("since", clean(on)), "at": clean(on)}
         await self._ledger.append(cursors=[Cursor(name, 0, None, data)])

@@ -17,6 +17,7 @@ from agents.organisation import Organisation
 from console.beats.judging import Looked, looks
 from console.views_sensors import SensorFailed, SensorRow
 from contracts import Name, Problem
+from runtime.ledger.kept import kept_cursor
 from runtime.ledger.port import Ledger
 
 
@@ -116,6 +117,6 @@ def _event(sensor: EventDefinition, told: Mapping[str, Any]) -> SensorRow:
 
 async def _told(ledger: Ledger, organisation: Name) -> Mapping[Name, Mapping[str, Any]]:
     name = cursor_of(organisation)
-    stored = next((each for each in await ledger.cursors(name) if each.name == name), None)
+    stored = await kept_cursor(ledger, name)
     told: Mapping[Name, Mapping[str, Any]] = (stored.data or {}).get("told", {}) if stored is not None else {}
     return told

@@ -15,6 +15,7 @@ from typing import Any
 from agents.cognition.sense.causes import HEARTBEAT, SENSOR
 from contracts import Event, ExecutionRequest, Name
 from runtime.errors import BusinessRefusal
+from runtime.ledger.kept import kept_cursor
 from runtime.ledger.port import Cursor, Ledger
 from runtime.settings.heartbeat import HeartbeatSettings
 
@@ -127,7 +128,7 @@ class WorkBook:
 
     async def _stored(self) -> _Book:
         name = f"work/{self._organisation}"
-        stored = next((each for each in await self._ledger.cursors(name) if each.name == name), None)
+        stored = await kept_cursor(self._ledger, name)
         if stored is None or stored.data is None:
             return _Book()
         days = {day: Counts(**counts) for day, counts in stored.data["days"].items()}

@@ -19,6 +19,7 @@ from contracts import Event, Json, Name, Signal, SignalId, SignalKind
 from runtime.bindings import resolve
 from runtime.canonical import clean
 from runtime.errors import SiliconError
+from runtime.ledger.kept import kept_cursor
 from runtime.ledger.port import Append, Cursor, Lease, Ledger, NewEvent
 
 _PAGE = 500
@@ -95,7 +96,7 @@ class Listening:
     async def _begin(self, leases: tuple[Lease, ...]) -> _State:
         """Return where the sensors stand; one that is new listens from the end of the ledger on."""
         name = cursor_of(self._organisation)
-        stored = next((each for each in await self._ledger.cursors(name) if each.name == name), None)
+        stored = await kept_cursor(self._ledger, name)
         head = await self._ledger.head()
         state = _State(head, 0)
         if stored is not None:

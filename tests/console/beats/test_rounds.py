@@ -17,7 +17,7 @@ from contracts import ExecutionRequest, OrderState, PlanDefinition, Step
 from runtime.canonical import sha256
 from runtime.errors import BusinessRefusal
 from runtime.executor import ExecutionView
-from runtime.ledger.port import Append, NewEvent
+from runtime.ledger.port import Append, Cursor, NewEvent
 from tests.console.beats.desk import executions, make_desk, served, work_off
 from tests.fakes.clock import HandClock
 
@@ -131,6 +131,18 @@ async def test_quiet_looks_fill_nothing(tmp_path: Path, clock: HandClock, resour
     assert await (await resources.store()).ledger.head() == head
     (cursor,) = await (await resources.store()).ledger.cursors("heartbeat/desk")
     assert cursor.data is not None and cursor.data["quiet"] == 61
+
+
+async def test_looks_of_an_organisation_whose_name_only_begins_alike_are_not_counted(
+    tmp_path: Path, resources: Resources
+) -> None:
+    folder = make_desk(tmp_path / "desk")
+    other = Cursor("heartbeat/desk-two", 0, None, {"quiet": 7, "at": "2026-03-01T09:00:00+00:00"})
+    await (await resources.store()).ledger.append(cursors=[other])
+
+    standing = await SiliconApplication(resources).heartbeat(folder)
+
+    assert (standing.quiet, standing.looked_at) == (0, None)
 
 
 async def test_a_beat_that_is_off_notices_and_does_nothing(
