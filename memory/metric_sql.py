@@ -1,4 +1,4 @@
-"""The SQL of one reading of one metric: ANSI but for date_trunc and named parameters, as DuckDB understands them.
+"""The SQL of one reading of one metric. What differs by kind of database stands in `metric_dialects`.
 
 The expressions of a definition are the organisation's own and go in as they are; table and dimension names are
 checked, and every value that comes from a caller travels as a parameter.
