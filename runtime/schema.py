@@ -153,6 +153,8 @@ def _surely_fits(value: Any, schema: Any) -> bool:
                 fits = _all_text(kinds) and any(kind in _IS and _IS[kind](value) for kind in kinds)
             case "format":
                 fits = asked in _PARSE and isinstance(value, str) and _parses(_PARSE[asked], value)
+            case "enum":
+                fits = isinstance(value, str) and value in asked  # of texts alone equal is the same
             case "anyOf":
                 fits = any(_surely_fits(value, each) for each in asked)
             case "required":
@@ -182,6 +184,8 @@ def _surely_usable(schema: Any) -> bool:
                 usable = _all_text(kinds) and set(kinds) <= _IS.keys() and 0 < len(kinds) == len(set(kinds))
             case "format" | "description":
                 usable = isinstance(asked, str)
+            case "enum":
+                usable = isinstance(asked, list) and bool(asked) and _all_text(asked) and len(asked) == len(set(asked))
             case "required":
                 usable = isinstance(asked, list) and _all_text(asked) and len(asked) == len(set(asked))
             case "anyOf":

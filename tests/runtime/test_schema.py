@@ -118,6 +118,7 @@ _LEAF = st.one_of(
     st.sampled_from([{"type": kind} for kind in ("string", "integer", "number", "boolean", "array", "object", "null")]),
     st.sampled_from([{"type": "string", "format": "date"}, {"format": "date-time"}, {"enum": [1]}, {"minimum": 3}]),
     st.sampled_from([{"type": ["string", "null"]}, {"type": ["integer", "array", "boolean"]}]),
+    st.sampled_from([{"enum": ["a", "b"]}, {"enum": ["a", 1, None]}, {"type": "string", "enum": ["2013-02-08"]}]),
 )
 _SCHEMAS = st.recursive(
     _LEAF,
@@ -157,7 +158,7 @@ _ANYTHING = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["type", "format", "required", "anyOf", "properties", "items", "additionalProperties", "a"]
+                ["type", "format", "enum", "required", "anyOf", "properties", "items", "additionalProperties", "a"]
             ),
             inner,
             max_size=3,
@@ -168,12 +169,19 @@ _ANYTHING = st.recursive(
 
 
 @settings(max_examples=400, deadline=None)
-@given(st.dictionaries(st.sampled_from(["type", "required", "anyOf", "properties", "items"]), _ANYTHING, min_size=1))
+@given(
+    st.dictionaries(
+        st.sampled_from(["type", "enum", "required", "anyOf", "properties", "items"]), _ANYTHING, min_size=1
+    )
+)
 def test_what_is_taken_for_a_schema_at_a_glance_is_one_for_the_library(declared: dict[str, Any]) -> None:
     if _surely_usable(declared):
         Draft202012Validator.check_schema(declared)
 
 
-@pytest.mark.parametrize("declared", [{"type": ["string", "null"]}, {"type": "array", "items": {"type": "object"}}])
+@pytest.mark.parametrize(
+    "declared",
+    [{"type": ["string", "null"]}, {"type": "array", "items": {"type": "object"}}, {"enum": ["hour", "day"]}],
+)
 def test_a_plain_schema_is_known_at_a_glance(declared: dict[str, Any]) -> None:
     assert _surely_usable(declared)
