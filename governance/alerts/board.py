@@ -124,15 +124,19 @@ class Board:
 
     async def _read(self, stream: str) -> None:
         """Take in one stream that somebody else wrote."""
+        silence = stream.startswith(f"{SilenceId.KIND}/")
         try:
-            if stream.startswith(f"{SilenceId.KIND}/"):
+            if silence:
                 self._keep_silence(fold_silence(await self._ledger.read(stream)))
                 return
             known = self.alerts.get(AlertId(stream))
             version = 0 if known is None else known.version
             self._keep(fold_alert(await self._ledger.read(stream, after_version=version), known))
         except (NotFound, IllegalTransition):  # pruned or erased: nothing can happen to it any more
-            self.alerts.pop(AlertId(stream), None) if stream.startswith("alert/") else None
+            if silence:
+                self.silences.pop(SilenceId(stream), None)
+            else:
+                self.alerts.pop(AlertId(stream), None)
 
     async def _commit(self, change: Change, at: datetime) -> bool:
         """Store what happened; return False when somebody else was faster."""

@@ -75,13 +75,26 @@ async def test_a_silence_that_would_hide_too_much_is_refused(
         await Alerts(sqlite_store, ORGANISATION, rules()).silence(match, ANNA, START, until=until, reason=reason)
 
 
-async def test_what_a_silence_would_match_is_shown_before(sqlite_store: SqlStore) -> None:
+async def test_a_silence_hushes_what_has_all_its_labels_and_nothing_else(sqlite_store: SqlStore) -> None:
     alerts = Alerts(sqlite_store, ORGANISATION, rules())
-    await alerts.note([raw(shop="a"), raw(shop="b"), raw("flour")], START)
+    await alerts.note([raw(shop="a"), raw(shop="b"), raw("flour", shop="a")], START)
+    match = Matcher({"sensor": ("sales",), "shop": ("a", "c")})
 
-    matching = await alerts.matching(Matcher({"sensor": ("sales",), "shop": ("a", "c")}), START)
+    await alerts.silence(match, ANNA, START, until=START + HOUR, reason="new oven")
 
-    assert [view.labels["shop"] for view in matching] == ["a"]
+    hushed = [view for view in await alerts.open(START) if view.hushes]
+    assert [(view.labels["sensor"], view.labels["shop"]) for view in hushed] == [("sales", "a")]
+
+
+async def test_a_silence_that_was_lifted_elsewhere_and_pruned_hushes_nothing(sqlite_store: SqlStore) -> None:
+    one, other = (Alerts(sqlite_store, ORGANISATION, rules()) for _ in range(2))
+    silence = await one.silence(Matcher({"sensor": ("sales",)}), ANNA, START, until=START + HOUR, reason="x")
+    assert await other.silences(START) == [silence]
+    lifted = await one.lift(silence.silence_id, ANNA, START + MINUTE)
+    await sqlite_store.ledger.prune({silence.silence_id: lifted.version}, reason="old")
+
+    assert await other.silences(START + MINUTE) == []
+    assert (await other.note([raw()], START + 2 * HOUR)).why == {}
 
 
 async def test_while_one_alert_is_open_those_that_it_explains_say_nothing(sqlite_store: SqlStore) -> None:
