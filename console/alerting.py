@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -121,10 +122,10 @@ class Alerting:
         desk, now = await self._now(folder, at)
         attended = await desk.attention.now(now)
         organisation = desk.organisation
-        seen = type(attended)(
-            attended.at,
-            tuple(each for each in attended.order if sees(place_of(organisation, each.alert))),
-            tuple(each for each in attended.left_out if sees(place_of(organisation, each.alert))),
+        seen = replace(
+            attended,
+            order=tuple(each for each in attended.order if sees(place_of(organisation, each.alert))),
+            left_out=tuple(each for each in attended.left_out if sees(place_of(organisation, each.alert))),
         )
         return AttentionShown.of(seen, await desk.sampling.rates() if sees(None) else {})
 

@@ -68,9 +68,9 @@ class Watching:
         """Return the sensors of an organisation, by name."""
         resources = self._resources
         organisation, _ = await (await resources.organisations()).current(folder_of(folder))
-        await self._noting.note(await resources.store(), organisation, system_user())
-        now = known_at(organisation, None) or resources.clock.now()
         store = await resources.store()
+        await self._noting.note(store, organisation, system_user())
+        now = known_at(organisation, None) or resources.clock.now()
         sampling = Sampling(store, organisation.name, resources.settings.attention)
         every = {name: (await sampling.rate(name)).every for name in organisation.thresholds}
         return await sensor_rows(store.ledger, organisation, now, every)

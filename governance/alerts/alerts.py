@@ -11,7 +11,7 @@ from contracts import AlertId, Json, Name, Signal, SilenceId
 from governance.access import Person
 from governance.alerts.alert import LIFE, AlertMove, AlertView, Resolution
 from governance.alerts.board import Board, Change, in_order
-from governance.alerts.hushing import hush, matched_labels
+from governance.alerts.hushing import hush
 from governance.alerts.matching import Matcher
 from governance.alerts.merging import Merging, Suppressed, Why, merge
 from governance.alerts.noted import Noted, noted
@@ -132,10 +132,6 @@ class Alerts:
         """Return one alert, closed ones too; raise NotFound when there is none of that id."""
         return await self._board.get(alert_id)
 
-    async def matching(self, match: Matcher, at: datetime) -> list[AlertView]:
-        """Return the alerts that go on and would be silenced by this."""
-        return [view for view in await self.open(at) if match.matches(matched_labels(view))]
-
     async def silences(self, at: datetime) -> list[Silence]:
         """Return the silences that hold at that moment, the one that ends first first."""
         await self._board.look()
@@ -173,7 +169,7 @@ class Alerts:
         await self._board.change(work, at)
 
     async def silence(self, match: Matcher, person: Person, at: datetime, *, until: datetime, reason: str) -> Silence:
-        """Let nobody be told of what matches, until then; what it matches is seen in `matching`.
+        """Let nobody be told of what matches, until then.
 
         Raises:
             InvalidArguments: it matches everything, gives no reason, or ends before it begins or too late.

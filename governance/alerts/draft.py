@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from contracts import AlertId, Json, Severity
-from governance.alerts.alert import AlertState, AlertView, Counted
+from governance.alerts.alert import AlertView, Counted
 from governance.alerts.fold import OPENED, after
 from governance.alerts.noted import BLIND, RANK, Noted
 from governance.alerts.priority import impact_of, urgency_of
@@ -191,7 +191,3 @@ class Drafts:
     def changed(self) -> list[Draft]:
         """Return those to which anything happened."""
         return [draft for draft in self._drafts.values() if draft.events]
-
-    def views(self) -> dict[AlertId, AlertView]:
-        """Return every alert that is not closed, as it stands now."""
-        return {view.alert_id: view for view in self if view.state is not AlertState.CLOSED}
