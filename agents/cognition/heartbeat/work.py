@@ -7,6 +7,7 @@ heartbeat are counted apart; they are bounded by being recorded only when there 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -78,6 +79,8 @@ class WorkBook:
         self._organisation = organisation
         self._settings = settings
         self._book: _Book | None = None
+        self._turn = asyncio.Lock()
+        """Sensors that are due together ask at once: two that read on from one position would count all twice."""
 
     async def counts(self, now: datetime) -> Counts:
         """Return what was begun in the days that count (`heartbeat.window_days`), today the last of them."""
@@ -86,7 +89,8 @@ class WorkBook:
 
     async def days(self) -> Mapping[str, Counts]:
         """Return what was begun, by day, oldest first."""
-        book = await self._read_on()
+        async with self._turn:
+            book = await self._read_on()
         return dict(sorted(book.days.items()))
 
     def most(self, counts: Counts) -> int:
