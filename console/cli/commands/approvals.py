@@ -8,16 +8,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from console.cli.commands.approvals_more import (
-    decide_all,
-    delegate,
-    delegations,
-    edit,
-    rebuild,
-    review,
-    undelegate,
-    undo,
-)  # fmt: skip
+from console.cli.commands.approving import Card, Reason, decide_all, edit, rebuild, review, undo
+from console.cli.commands.delegating import delegate, delegations, undelegate
 from console.cli.exits import Exit, exit_of
 from console.cli.json_file import object_in
 from console.cli.options import As, AsJson, Language, command
@@ -44,7 +36,6 @@ from contracts import CardId, Option
 from governance.notifications import LONGEST
 
 app = command("List, show and decide cards.", alone="list")
-Card = Annotated[str, typer.Argument(metavar="CARD", help="The card; the first or last letters of its id suffice.")]
 
 
 @app.command("list")
@@ -125,7 +116,7 @@ def decide(
     card: Card,
     option: Annotated[str, typer.Argument(metavar="OPTION|deny", help="An option of the card, or deny for a no.")],
     *,
-    reason: Annotated[str, typer.Option(help="Why, in your words.")] = "",
+    reason: Reason = "",
     told: Annotated[
         Path | None,
         typer.Option("--output", metavar="FILE", help="With happened or done: what it gave, a JSON object."),
