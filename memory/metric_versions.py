@@ -134,14 +134,7 @@ class MetricVersions:
     async def _known(self) -> list[Name]:
         """Return the metrics that have a history."""
         prefix = self._stream("")
-        streams: list[str] = []
-        before = None
-        while listed := await self._ledger.newest_streams(
-            "metric", organisation=self._organisation, before=before, limit=200
-        ):
-            streams += listed
-            before = listed[-1]
-        return [stream.removeprefix(prefix) for stream in streams if stream.startswith(prefix)]
+        return [stream.removeprefix(prefix) for stream in await self._ledger.streams("metric", prefix=prefix)]
 
     def _stream(self, name: str) -> str:
         return f"metric/{self._organisation}/{name}"

@@ -84,8 +84,7 @@ OfSilence = Annotated[SilenceId, Depends(_silence_id)]
 
 
 def _sees(desk: Desk, asking: Principal) -> Sees:
-    sight = desk.application.sight(asking)
-    return lambda place: sight.whole or sight.sees(place)
+    return desk.application.sight(asking).sees
 
 
 @routes.get("/alerts", dependencies=[query_of("organisation", "all", "match", "at")])

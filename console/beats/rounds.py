@@ -29,6 +29,7 @@ BEGUN = "round.begun"
 STANDING = "round.standing"
 """Rounds begin here: nothing before `until` is taken in."""
 JUDGED = "promise.judged"
+_PAGE = 200
 _AGAIN_AFTER = 10
 """A round that failed is begun again after so many times the interval: what makes it fail is mended by people."""
 
@@ -142,11 +143,11 @@ class Rounds:
         after, left, until = max(stood.until, self._quiet_until), self._settings.signals, None
         head = await self._ledger.head()
         while left > 0 and after < head:
-            page = await self._ledger.read_all(after=after, until=head, limit=200, types=(RAISED, JUDGED))
+            page = await self._ledger.read_all(after=after, until=head, limit=_PAGE, types=(RAISED, JUDGED))
             for event in page:
                 if event.organisation == self._organisation and left > 0:
                     left, until = left - 1, event.position
-            after = page[-1].position if len(page) == 200 else head
+            after = page[-1].position if len(page) == _PAGE else head
         if until is None:
             self._quiet_until = head
         return until
