@@ -23,6 +23,7 @@ from governance.approvals.standing import PROPOSED
 from governance.errors import IllegalTransition
 from runtime.clock import Clock
 from runtime.errors import NotFound, VersionConflict
+from runtime.ledger.kept import kept_cursor
 from runtime.ledger.port import Append, Cursor, Store
 
 CURSOR = "approvals/following"
@@ -73,7 +74,7 @@ class FollowsCards:
         """Take in everything that was committed before this call."""
         head = await self._ledger.head()
         while True:
-            saved = next((each for each in await self._ledger.cursors(CURSOR)), Cursor(CURSOR, 0))
+            saved = await kept_cursor(self._ledger, CURSOR) or Cursor(CURSOR, 0)
             if saved.position >= head:
                 return
             events = await self._ledger.read_all(after=saved.position, until=head, types=_EVENTS, limit=_AT_ONCE)

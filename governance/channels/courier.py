@@ -33,6 +33,7 @@ from governance.channels.messages import TELLERS, Message, Telling, message_of
 from governance.channels.told import Told
 from runtime.clock import Clock
 from runtime.errors import NotFound, SiliconError, VersionConflict
+from runtime.ledger.kept import kept_cursor
 from runtime.ledger.port import Cursor, Ledger
 from runtime.settings.channels import ChannelSettings
 from runtime.texts import Say
@@ -150,9 +151,9 @@ class Courier:
     async def _position(self) -> int:
         if self._seen >= 0:
             return self._seen
-        saved = [each.position for each in await self._ledger.cursors(self.name) if each.name == self.name]
-        if saved:
-            self._seen = saved[0]
+        saved = await kept_cursor(self._ledger, self.name)
+        if saved is not None:
+            self._seen = saved.position
         else:
             self._seen = await self._ledger.head()
             with suppress(VersionConflict):

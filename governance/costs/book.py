@@ -14,6 +14,7 @@ from typing import Any
 from governance.costs.amounts import NOTHING, Cost, Costs, Series
 from governance.costs.counting import TYPES, CostCounter, Counted
 from runtime.errors import LedgerUnavailable, VersionConflict
+from runtime.ledger.kept import kept_cursor
 from runtime.ledger.port import Cursor, Ledger
 
 NAME = "costs"
@@ -100,7 +101,8 @@ class CostBook:
         return rows
 
     async def _row(self, name: str) -> Mapping[str, Any] | None:
-        return next((each.data for each in await self._ledger.cursors(name) if each.name == name), None)
+        kept = await kept_cursor(self._ledger, name)
+        return None if kept is None else kept.data
 
     async def _read(self, organisation: str, since: date | None, until: date | None) -> dict[str, Costs]:
         first, last = (since or date.min).isoformat(), (until or date.max).isoformat()

@@ -11,7 +11,7 @@ from functools import partial
 from contracts import Budget, Event, Limit, TaskOrder
 from runtime.engine.amounts import Amounts, amounts_of, spent_of
 from runtime.engine.fold import fold_order
-from runtime.engine.shared import Row, extend, key_of, read_amounts, write_amounts
+from runtime.engine.shared import Row, extend, kept_row, key_of, read_amounts, write_amounts
 from runtime.engine.shared_budget import SharedBudget
 from runtime.engine.spent import SPENDING, own_spent
 from runtime.errors import InvalidArguments
@@ -50,8 +50,7 @@ async def standings(
     found: list[Standing] = []
     for budget in budgets:
         name = budget.row(organisation, now)
-        kept = next((each.data for each in await ledger.cursors(name) if each.name == name), None)
-        row = Row.of(kept)
+        row = await kept_row(ledger, name)
         for limit, most in amounts_of(budget.limits).items():
             extra = row.extra.get(limit, _ZERO)
             spent, aside = row.spent.get(limit, _ZERO), row.set_aside(limit)

@@ -12,6 +12,7 @@ from typing import Any
 from contracts import Event
 from runtime.engine.refused import POLICY_REFUSED
 from runtime.errors import LedgerUnavailable, VersionConflict
+from runtime.ledger.kept import kept_cursor
 from runtime.ledger.port import Cursor, Ledger
 
 NAME = "refusals"
@@ -66,8 +67,8 @@ class RefusalBook:
         return end < head
 
     async def _row(self, name: str) -> Mapping[str, Any]:
-        found = await self._ledger.cursors(name)
-        return next((each.data for each in found if each.name == name and each.data), {})
+        kept = await kept_cursor(self._ledger, name)
+        return {} if kept is None else kept.data or {}
 
 
 def _with(row: Mapping[str, Any], event: Event) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from contracts import Event, ExecutionId
 from runtime.corrections.counting import TYPES, counted
 from runtime.corrections.kinds import Series
 from runtime.errors import LedgerUnavailable, VersionConflict
+from runtime.ledger.kept import kept_cursor
 from runtime.ledger.port import Cursor, Ledger
 
 NAME = "corrections"
@@ -82,7 +83,7 @@ class Tally:
 
     async def _take_up(self) -> None:
         """Begin with what the ledger keeps, unless more was counted here already."""
-        kept = next((each for each in await self._ledger.cursors(NAME) if each.name == NAME), Cursor(NAME, 0))
+        kept = await kept_cursor(self._ledger, NAME) or Cursor(NAME, 0)
         self._saved = kept.position
         if kept.position >= self._position:
             self._position, self._months = kept.position, _from_data(kept.data)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
 from contracts import Budget, Limit
 from runtime.engine.amounts import SMALLEST, Amounts, amounts_of
 from runtime.engine.context import Run
-from runtime.engine.shared import Row, SharedBudgetExceeded
+from runtime.engine.shared import SharedBudgetExceeded, kept_row
 from runtime.engine.view import Unit
 
+_ZERO = Decimal(0)
 LOOKS_AGAIN_S = 0.5
 """After which time is looked again whether calls in progress elsewhere have given something back."""
 
@@ -55,8 +57,7 @@ async def _require_some_left(run: Run) -> None:
         if Limit.SECONDS not in limits:
             continue
         name = budget.row(run.order.organisation, now)
-        kept = next((each.data for each in await run.ledger.cursors(name) if each.name == name), None)
-        row = Row.of(kept)
-        most = limits[Limit.SECONDS] + row.extra.get(Limit.SECONDS, limits[Limit.SECONDS] * 0)
-        if most - row.spent.get(Limit.SECONDS, most * 0) < SMALLEST[Limit.SECONDS]:
+        row = await kept_row(run.ledger, name)
+        most = limits[Limit.SECONDS] + row.extra.get(Limit.SECONDS, _ZERO)
+        if most - row.spent.get(Limit.SECONDS, _ZERO) < SMALLEST[Limit.SECONDS]:
             raise SharedBudgetExceeded(budget, name, Limit.SECONDS, SMALLEST[Limit.SECONDS], row)

@@ -22,7 +22,8 @@ from runtime.engine.shared_budget import PREFIX, SharedBudget
 from runtime.engine.spent import own_spent
 from runtime.engine.view import OrderView, Unit
 from runtime.errors import BudgetExceeded
-from runtime.ledger.port import Cursor, CursorChange, NewEvent
+from runtime.ledger.kept import kept_cursor
+from runtime.ledger.port import Cursor, CursorChange, Ledger, NewEvent
 
 DRAWN = "budget.drawn"
 _ZERO = Decimal(0)
@@ -54,6 +55,12 @@ class Row:
     def set_aside(self, limit: Limit, *, apart_from: str = "") -> Decimal:
         """Return how much of a limit calls in progress have set aside."""
         return sum((some.get(limit, _ZERO) for key, some in self.open.items() if key != apart_from), _ZERO)
+
+
+async def kept_row(ledger: Ledger, name: str) -> Row:
+    """Return how a budget stands in one period; one on which nothing was drawn yet stands at zero."""
+    kept = await kept_cursor(ledger, name)
+    return Row.of(None if kept is None else kept.data)
 
 
 class SharedBudgetExceeded(BudgetExceeded):
