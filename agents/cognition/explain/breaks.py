@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from agents.cognition.explain.measured import Measured, State, inconclusive
@@ -13,6 +14,11 @@ from agents.cognition.reason.exact import holm
 METHOD = "PELT on levels (ruptures), permuted CUSUM between its neighbours, Welch's interval (scipy)"
 _SEED = 20130208
 """The permutations are the same each time, and so is the answer."""
+_MEDIAN_STEP = 2**0.5 / 1.4826
+"""Median distance of two neighbours, in standard deviations of normal noise."""
+_OFTEN = 0.9
+_OFTEN_STEP = 2**0.5 * 1.645
+"""Distance of two neighbours that so large a part keeps below, in the same unit."""
 
 
 def change_points(points: Sequence[Point], unit: str, thresholds: Thresholds) -> list[Measured]:
@@ -78,13 +84,11 @@ def _noise(values: Any) -> float:
     import numpy as np
 
     steps = np.abs(np.diff(values))
-    typical = 1.4826 * float(np.median(steps)) / 2**0.5
-    return typical or float(np.quantile(steps, 0.9)) / (1.645 * 2**0.5)
+    typical = float(np.median(steps)) / _MEDIAN_STEP
+    return typical or float(np.quantile(steps, _OFTEN)) / _OFTEN_STEP
 
 
 def _corrected(found: Sequence[Measured], thresholds: Thresholds) -> list[Measured]:
-    from dataclasses import replace
-
     adjusted = holm([each.p or 1.0 for each in found], len(found))
     return [
         replace(each, p_adjusted=p, tried=len(found), state=State.FOUND if p < thresholds.alpha else State.NOT_FOUND)
