@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,6 +34,8 @@ class Asking:
         self._home = home
         self._settings = settings
         self._clock = clock
+        self._meta = asyncio.Lock()
+        """Of sensors that are due together each is counted before the next is asked whether there is room."""
 
     async def submit(self, request: ExecutionRequest, beside: Sequence[Append]) -> Submitted:
         """Record a request of a sensor with what stands beside it; see `agents.cognition.sense.timekeeping.Submit`.
@@ -42,14 +45,17 @@ class Asking:
             InvalidArguments, NotFound, PermissionRefused: the goal cannot be carried out as it is.
         """
         whole = self.whole(request)
-        await self._book.require_room(whole, self._clock.now())
-        models = names_in(self._settings.model, self._organisation.models)
-        return await self._register.submit(
-            whole, sha256(self._pinned), self._home, [self._pinned], models=models, beside=beside
-        )
+        if whole.advances is not None:
+            return await self._record(whole, beside)
+        async with self._meta:
+            await self._book.require_room(whole, self._clock.now())
+            return await self._record(whole, beside)
 
     async def submit_round(self, request: ExecutionRequest, beside: Sequence[Append]) -> Submitted:
         """Record a round of the heartbeat; it is no work that is counted against anything."""
+        return await self._record(request, beside)
+
+    async def _record(self, request: ExecutionRequest, beside: Sequence[Append]) -> Submitted:
         models = names_in(self._settings.model, self._organisation.models)
         return await self._register.submit(
             request, sha256(self._pinned), self._home, [self._pinned], models=models, beside=beside

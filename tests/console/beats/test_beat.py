@@ -60,6 +60,21 @@ async def test_one_server_at_a_time_and_the_next_goes_on_when_it_dies(tmp_path: 
         assert len(await executions(one)) == 2
 
 
+async def test_sensors_that_ask_at_the_same_moment_keep_to_the_bound_of_meta_work_together(
+    tmp_path: Path, clock: HandClock
+) -> None:
+    audits = {f"audit_{number}": cron("0 7 * * *", skill="audit", advances="nothing") for number in range(5)}
+    desk = make_desk(tmp_path / "desk", **audits)
+    async with served(tmp_path / "home", clock, **{"heartbeat.meta_least": 2, "heartbeat.meta_share": 0}) as resources:
+        beat = Beat(resources, desk)
+        await beat.go()
+        await watch(beat, clock, hours=3)
+
+        asked = [view.request.requested_by for view in await executions(resources)]
+
+    assert sum(name.startswith("sensor/") for name in asked) == 2
+
+
 async def test_given_back_the_turn_is_taken_at_once(tmp_path: Path, clock: HandClock) -> None:
     desk = make_desk(tmp_path / "desk", hourly=cron("0 * * * *"))
     async with served(tmp_path / "home", clock) as one, served(tmp_path / "home", clock) as two:
