@@ -66,8 +66,9 @@ class Sessions:
         ulid, now = new_ulid()[0], self._clock.now()
         text = f"{ulid}.{secrets.token_urlsafe(_SECRET_BYTES)}"
         session = Session(f"session/{ulid}", organisation, person, home, now, now, via, password)
-        over = [row.name for row in await self._rows.of(_owner(session)) if self._is_over(row)]
-        await self._rows.put(session.id, _owner(session), _data(session, _hash(text)), and_drop=over)
+        owner = owner_of(organisation, person)
+        over = [row.name for row in await self._rows.of(owner) if self._is_over(row)]
+        await self._rows.put(session.id, owner, _data(session, _hash(text)), and_drop=over)
         return session, text
 
     async def find(self, text: str) -> Session | None:
@@ -93,7 +94,7 @@ class Sessions:
 
     async def close_all(self, organisation: Name, person: Name, *, but: str = "") -> None:
         """End every session of a person, `but` one."""
-        rows = await self._rows.of(f"{organisation}/{person}")
+        rows = await self._rows.of(owner_of(organisation, person))
         await self._rows.drop(*(row.name for row in rows if row.name.startswith("session/") and row.name != but))
 
     async def _ended(self, row: AccessRow) -> bool:
@@ -111,6 +112,11 @@ class Sessions:
         return any(now >= since + timedelta(seconds=within_s) for since, within_s in limits)
 
 
+def owner_of(organisation: Name, person: Name) -> str:
+    """Return whose rows of access those of a person are."""
+    return f"{organisation}/{person}"
+
+
 def password_row(organisation: Name, person: Name) -> str:
     """Return the name of the row that holds a person's password."""
     return f"password/{organisation}/{person}"
@@ -119,10 +125,6 @@ def password_row(organisation: Name, person: Name) -> str:
 def which_password(row: AccessRow) -> str:
     """Return what tells a password from those before and after it; rows of earlier versions have only their moment."""
     return str(row.data.get("given") or row.data["since"])
-
-
-def _owner(session: Session) -> str:
-    return f"{session.organisation}/{session.person}"
 
 
 def _data(session: Session, sha256: str) -> dict[str, Any]:

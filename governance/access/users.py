@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from contracts import Event, Name
 from contracts.ids import new_ulid
 from governance.access.passwords import Passwords
-from governance.access.sessions import Sessions, password_row, which_password
+from governance.access.sessions import Sessions, owner_of, password_row, which_password
 from runtime.canonical import clean_text
 from runtime.errors import VersionConflict
 from runtime.ledger.port import Append, Ledger, NewEvent
@@ -141,11 +141,6 @@ class Users:
                     Append(stream, (event,), version, organisation, f"/organisation/{organisation}/users")
                 )
         raise VersionConflict(f"{stream} is being changed by too many at once; try again.", id=stream)
-
-
-def owner_of(organisation: Name, person: Name) -> str:
-    """Return whose rows of access those of a person are."""
-    return f"{organisation}/{person}"
 
 
 def _stream(organisation: Name, person: Name) -> str:

@@ -35,8 +35,7 @@ async def edit(
         CardClosed, NotAllowedToDecide, UnknownOption: as `decide`.
         InvalidArguments: the card cannot be edited, the arguments do not fit, or a rule forbids them.
     """
-    await gateway.judge(card_id, gateway.clock.now())
-    view = await gateway.get(card_id)
+    view = await gateway.judge(card_id, gateway.clock.now())
     await gateway.check_right(view, person)
     chosen = option_of(view.card, option)
     if chosen is None:
