@@ -45,8 +45,7 @@ class _Desk:
 class Alerting:
     """The port `AlertsPort`."""
 
-    def __init__(self, resources: Resources) -> None:
-        self._resources = resources
+    _resources: Resources
 
     @cached_property
     def _desks(self) -> dict[Name, _Desk]:
