@@ -32,7 +32,7 @@ from governance.channels.errors import NeverTaken, NotDelivered
 from governance.channels.messages import TELLERS, Message, Telling, message_of
 from governance.channels.told import Told
 from runtime.clock import Clock
-from runtime.errors import NotFound, SiliconError, VersionConflict
+from runtime.errors import LedgerUnavailable, SiliconError, VersionConflict
 from runtime.ledger.kept import kept_cursor
 from runtime.ledger.port import Cursor, Ledger
 from runtime.settings.channels import ChannelSettings
@@ -171,6 +171,8 @@ class Courier:
                     self._ledger, self._clock, told.people, self._say_in(told.language), told.language, told.zone
                 )
                 message = await message_of(telling, event)
+            except LedgerUnavailable:  # the cursor stays where it is
+                raise
             except (SiliconError, LookupError, TypeError, ValueError):  # a record that cannot be read hinders no other
                 _log.exception("nobody can be told of %s at position %d", event.subject, event.position)
                 continue
@@ -209,7 +211,10 @@ class Courier:
     async def _try(self, stream: str) -> bool:
         try:
             delivery = fold_delivery(await self._ledger.read(stream))
-        except (NotFound, SiliconError):
+        except LedgerUnavailable:  # read again with the next step
+            return False
+        except SiliconError:
+            _log.exception("%s cannot be read; it is not sent", stream)
             self._due[stream] = datetime.max.replace(tzinfo=self._clock.now().tzinfo)
             return False
         now = self._clock.now()

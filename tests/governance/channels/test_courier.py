@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from contracts import CardId, Edit
+from contracts import CardId, Edit, Event
 from governance.access import Departments, People, Role, Scope
 from governance.approvals.delegations import Delegations
 from governance.channels import DeliveryState
 from governance.channels.delivery import fold_delivery
 from governance.channels.errors import NeverTaken, NotDelivered
 from governance.channels.told import Told
+from runtime.errors import LedgerUnavailable
 from runtime.ledger.store import SqlStore
 from tests.fakes.clock import HandClock
 from tests.governance.cards import MORGAN, ORGANISATION, card
@@ -115,6 +118,26 @@ async def test_two_couriers_at_once_queue_each_message_once(world: World) -> Non
     await raise_card(world)
     await asyncio.gather(*(world.courier().collect() for _ in range(4)))
     assert await deliveries(world) == [DeliveryState.WAITING]
+
+
+@pytest.mark.parametrize("kind", ["card", "delivery"])
+async def test_what_the_ledger_cannot_read_for_a_moment_is_told_once_it_can(
+    world: World, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    first, _ = await raise_card(world), await raise_card(world, about="another")
+    courier, read = world.courier(), world.store.ledger.read
+
+    async def away(stream: str, **rest: int) -> Sequence[Event]:
+        if stream == first if kind == "card" else stream.startswith("delivery/"):
+            raise LedgerUnavailable("The database is away.")
+        return await read(stream, **rest)
+
+    monkeypatch.setattr(world.store.ledger, "read", away)
+    with suppress(LedgerUnavailable):
+        await courier.step()
+    monkeypatch.undo()
+    await courier.step()
+    assert len(world.sent.got) == 2
 
 
 async def test_a_channel_that_fails_is_tried_again_later_and_later_then_given_up(world: World) -> None:
