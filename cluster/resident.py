@@ -38,6 +38,8 @@ class _Waiting:
     report: asyncio.Future[StatusReport]
     since: float
     """Time of the event loop."""
+    entered: bool = False
+    """Whether the queue has it. Before, whoever submits it is told by the queue itself that nobody can take it."""
 
 
 @dataclass(slots=True)
@@ -106,12 +108,14 @@ class Resident:
         entering = asyncio.ensure_future(self._plane.enqueue(order, leases=leases, losses=losses))
         try:
             entered = await asyncio.shield(entering)
+            waiting.entered = True
             self._begin(entered.accepted)
             return entered.report or await waiting.report
         except asyncio.CancelledError:
             await asyncio.shield(self._stop_waiting(order.order_id, entering, leaving=leaving()))
             raise
         finally:
+            waiting.report.cancel()  # nobody hears what is told from now on
             if self._waiting.get(order.order_id) is waiting:
                 del self._waiting[order.order_id]
 
@@ -232,7 +236,7 @@ class Resident:
         due = [
             waiting
             for order_id, waiting in self._waiting.items()
-            if order_id not in self._working and now - waiting.since >= self._allocate_s
+            if waiting.entered and order_id not in self._working and now - waiting.since >= self._allocate_s
         ]
         if not due:
             return

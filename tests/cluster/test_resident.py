@@ -1,17 +1,21 @@
-"""An order that comes back to a process which has not noticed yet that it lost the slot before."""
+"""Orders of one process at the edges of the queue: come back before they are missed, or not there yet."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from cluster import EngineFactory
-from cluster.control_plane import Accepted
+from cluster.control_plane import Accepted, Entered
+from cluster.control_plane.port import Seen
+from cluster.errors import NoNodeFits
 from cluster.resident import Resident
 from cluster.slot import HeldSlot
-from contracts import OrderState, StatusReport, TaskOrder
+from contracts import OrderId, OrderState, StatusReport, TaskOrder
+from runtime.ledger.port import Lease
 from tests.cluster.conftest import ONE_SLOT, QUICK, Rig
 from tests.fakes.orders import an_order
 
@@ -84,3 +88,35 @@ async def test_a_process_that_ends_waits_for_what_is_left_of_it_too(
         await asyncio.wait({report})
 
     assert working.now == 0
+
+
+async def test_an_order_that_is_not_in_the_queue_yet_is_refused_by_the_queue_alone(
+    rig: Rig, working: Working, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plane, looks, withdrawn = rig.plane(), asyncio.Semaphore(0), list[OrderId]()
+    look, enqueue = plane.look, plane.enqueue
+
+    async def looked() -> Seen:
+        try:
+            return await look()
+        finally:
+            looks.release()
+
+    async def enqueued_late(order: TaskOrder, *, leases: Sequence[Lease], losses: int) -> Entered:
+        for _ in range(3):  # by then whoever waits too long has been told twice
+            await looks.acquire()
+            resident.wake()
+        return await enqueue(order, leases=leases, losses=losses)
+
+    async def withdrawing(order_id: OrderId, *, elsewhere_goes_on: bool = False) -> None:
+        withdrawn.append(order_id)
+
+    monkeypatch.setattr(plane, "look", looked)
+    monkeypatch.setattr(plane, "withdraw", withdrawing)
+    monkeypatch.setattr(plane, "enqueue", enqueued_late)
+    resident = Resident(plane, working, None, clock=rig.clock, settings=QUICK, allocate_s=0.0)
+    async with asyncio.timeout(60):
+        with pytest.raises(NoNodeFits):
+            await (await submitted(resident, an_order(labels=("arm",))))
+    await resident.close()
+    assert withdrawn == []
