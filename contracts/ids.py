@@ -186,6 +186,12 @@ class SilenceId(Id):
     KIND = "silence"
 
 
+class MemoryId(Id):
+    """A memory record."""
+
+    KIND = "memory"
+
+
 class PatchId(Id):
     """One proposed change to an agent."""
 

@@ -26,6 +26,7 @@ from contracts.evidence import EvidencePackage
 from contracts.evolution import AgentRelease, Certificate, Patch
 from contracts.expectations import Expectation
 from contracts.insight import DataProduct, Finding, Signal
+from contracts.memories import MemoryRecord
 from contracts.metrics import MetricDefinition
 from contracts.order import Extension, StatusReport, TaskOrder
 from contracts.plan import PlanDefinition
@@ -37,7 +38,7 @@ ALL: tuple[type[Contract], ...] = (
     ExecutionRequest, PlanDefinition, TaskOrder, StatusReport, EvidencePackage, SlotAllocation,
     Question, Answer, Notification, DecisionCard, Decision, Edit, Delegation, Action,
     Expectation, Patch, AgentRelease, Certificate,
-    Signal, Finding, DataProduct, MetricDefinition, Event, Problem, Money, Usage, Budget, Extension,
+    Signal, Finding, DataProduct, MetricDefinition, MemoryRecord, Event, Problem, Money, Usage, Budget, Extension,
     BridgeNode, BridgeEntry, BridgeBeat, BridgeOrders, BridgeAsk, BridgeNext, BridgeIntent, BridgeVerdict,
     BridgeReceipt, BridgeTaken, BridgeWord, BridgeLeave,
 )  # fmt: skip

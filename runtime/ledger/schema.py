@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-REVISION = "0008"
+REVISION = "0009"
 """The newest migration; a database at another revision is upgraded or refused."""
 
 PASSING = {"passing": True}
@@ -335,6 +335,43 @@ cards_seen = Table(
     info=PASSING,
 )
 """One row: up to which position the table of cards knows what happened."""
+
+memories = Table(
+    "memories",
+    metadata,
+    Column("memory", text(40), primary_key=True),
+    Column("organisation", text(255), nullable=False),
+    Column("state", text(20), nullable=False),
+    Column("kind", text(20), nullable=False),
+    Column("class", text(20), nullable=False),
+    Column("holder_kind", text(20), nullable=False),
+    Column("holder", text(255), nullable=False),
+    Column("domain", text(64), nullable=False),
+    Column("project", text(64), nullable=False),
+    Column("session", text(255), nullable=False),
+    Column("text_sha256", text(64), nullable=False),
+    Column("about_sha256", text(64), nullable=False),
+    Column("changed_at", number(), nullable=False),
+    Column("position", number(), nullable=False),
+    Column("record", binary(), nullable=False),
+    Index("memories_listed", "organisation", "state", "memory"),
+    Index("memories_of", "organisation", "holder_kind", "holder", "memory"),
+    Index("memories_changed", "organisation", "position"),
+    Index("memories_text", "organisation", "text_sha256"),
+    Index("memories_about", "organisation", "about_sha256"),
+    info=PASSING,
+)
+"""How each memory record stands, made of its events; `record` is the contract as JSON. Fields that a record does not
+have are empty. An erased record keeps its row, without words. It can be made again at any time."""
+
+memories_seen = Table(
+    "memories_seen",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("position", number(), nullable=False),
+    info=PASSING,
+)
+"""One row: up to which position the table of memories knows what happened."""
 
 access = Table(
     "access",

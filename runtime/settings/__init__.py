@@ -28,6 +28,7 @@ from runtime.settings.groups import (
     WorkforceSettings,
 )
 from runtime.settings.heartbeat import HeartbeatSettings
+from runtime.settings.memory import MemorySettings
 from runtime.settings.models import ModelSettings, SkillSettings
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "LedgerSettings",
     "LogSettings",
     "McpSettings",
+    "MemorySettings",
     "ModelSettings",
     "RaySettings",
     "RetentionSettings",

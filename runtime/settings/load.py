@@ -45,6 +45,7 @@ from runtime.settings.groups import (
 )
 from runtime.settings.heartbeat import HeartbeatSettings
 from runtime.settings.home import find_home
+from runtime.settings.memory import MemorySettings
 from runtime.settings.models import ModelSettings, SkillSettings  # fmt: skip
 from runtime.settings.names import PREFIX, Given, check_names, environment_name, flatten, nest
 
@@ -94,6 +95,7 @@ class Settings(BaseSettings):
     blackboard: BlackboardSettings = BlackboardSettings()
     skills: SkillSettings = SkillSettings()
     context: ContextSettings = ContextSettings()
+    memory: MemorySettings = MemorySettings()
     model: ModelSettings = ModelSettings()
     doctor: DoctorSettings = DoctorSettings()
     log: LogSettings = LogSettings()
