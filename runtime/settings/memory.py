@@ -30,6 +30,8 @@ class MemorySettings(Group):
     """Days after which half of a task record's importance is left."""
     read_factor: float = Field(default=1.05, ge=1, le=10)
     """What a read through a search does to a memory's importance; it never exceeds 1."""
+    cited_gain: float = Field(default=0.2, ge=0, le=1)
+    """Part of what is missing to certainty that a memory gains when it is said or cited again."""
     inject_from: float = Field(default=0.2, ge=0, le=1)
     """A memory of less importance by now is not put into a prompt."""
     archive_below: float = Field(default=0.05, ge=0, le=1)

@@ -1,0 +1,235 @@
+"""The table of memories: made of their events, so that finding one costs what is found and not the history.
+
+Whoever reads it first takes in what was committed since it was last looked at, by whatever process; so nobody ever
+reads an old state. It can be emptied at any time and makes itself again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, partial
+from itertools import groupby
+
+from sqlalchemy import ClauseElement, ColumnElement, Select, bindparam, delete, func, insert, select, update
+
+from contracts import Event, MemoryHolder, MemoryId, MemoryRecord, MemoryState, Name
+from memory.records.errors import MemoryPast
+from memory.records.fold import EVENTS, WRITTEN, Standing, fold
+from memory.records.port import Changes, MemoryFilter
+from runtime.canonical import sha256
+from runtime.errors import NotFound
+from runtime.ledger.schema import memories, memories_seen
+from runtime.ledger.statements import compiled
+from runtime.ledger.store import SqlStore
+from runtime.ledger.transaction import Transaction
+from runtime.search import plain
+
+_TYPES = (*EVENTS, "stream.pruned")
+_AT_ONCE = 1_000
+_PASSED_OVER = 2_000
+"""Positions without anything about memories that are rather looked through again than noted: a note is a commit."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_ID = 1
+
+
+class MemoryTable:
+    """The table of memories of one store, of all organisations."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
+
+    async def find(
+        self, organisation: Name, which: MemoryFilter, *, after: MemoryId | None, limit: int | None
+    ) -> list[MemoryRecord]:
+        """Return records, oldest first; see the port."""
+        found: list[MemoryRecord] = []
+        query = _listed(organisation, which).order_by(memories.c.memory)
+        await self.catch_up()
+        while True:
+            part = query if after is None else query.where(memories.c.memory > str(after))
+            rows = await self._store.reader.rows(part.limit(_AT_ONCE))
+            found += [record for record in map(_record, rows) if _fits(record, which)]
+            if len(rows) < _AT_ONCE or (limit is not None and len(found) >= limit):
+                return found if limit is None else found[:limit]
+            after = MemoryId(rows[-1][0])
+
+    async def about(
+        self, organisation: Name, holder: MemoryHolder, domain: Name | None, subject: str, relation: str
+    ) -> list[MemoryRecord]:
+        """Return the active records about this; see the port."""
+        return await self._same(organisation, memories.c.about_sha256 == about_hash(holder, domain, subject, relation))
+
+    async def saying(
+        self, organisation: Name, holder: MemoryHolder, domain: Name | None, text: str
+    ) -> list[MemoryRecord]:
+        """Return the active records that say this; see the port."""
+        return await self._same(organisation, memories.c.text_sha256 == text_hash(holder, domain, text))
+
+    async def changes(self, organisation: Name, after: int) -> Changes:
+        """Return what changed since; see the port."""
+        await self.catch_up()
+        position = await self._position()
+        query = select(memories.c.memory, memories.c.record).where(
+            memories.c.organisation == organisation, memories.c.position > after
+        )
+        rows = await self._store.reader.rows(query.order_by(memories.c.position))
+        gone = [MemoryId(row[0]) for row in rows if not row[1]]
+        return Changes([_record(row) for row in rows if row[1]], gone, max(position, after))
+
+    async def count(self, organisation: Name) -> Mapping[str, int]:
+        """Return state → how many memories stand in it."""
+        await self.catch_up()
+        query = select(memories.c.state, func.count()).where(memories.c.organisation == organisation)
+        rows = await self._store.reader.rows(query.group_by(memories.c.state))
+        return {str(row[0]): int(row[1]) for row in rows}
+
+    async def rebuild(self) -> int:
+        """Make the table again from the events; return how many memories there are."""
+        sql = [self._compiled(delete(table)) for table in (memories, memories_seen)]
+
+        def empty(tx: Transaction) -> None:
+            for each in sql:
+                tx.run(each)
+
+        await self._store.writer.do(empty, small=True)
+        await self.catch_up()
+        return int((await self._store.reader.rows(select(func.count()).select_from(memories)))[0][0])
+
+    async def catch_up(self) -> None:
+        """Take in what happened to memories since the table was last brought up to date."""
+        ledger = self._store.ledger
+        while True:
+            seen = await self._position()
+            head = await ledger.head()
+            if seen == head:
+                return
+            events = await ledger.read_all(after=seen, until=head, types=_TYPES, limit=_AT_ONCE)
+            if not events and head - seen < _PASSED_OVER:
+                return
+            rows = await self._rows(events)
+            upto = events[-1].position if len(events) == _AT_ONCE else head
+            await self._store.writer.do(partial(self._take_in, seen=seen, upto=upto, rows=rows), small=True)
+
+    async def _rows(self, events: Sequence[Event]) -> dict[str, tuple[object, ...]]:
+        """Return memory → its row, for each that something happened to."""
+        rows = {}
+        for stream, those in groupby(sorted(events, key=_stream_of), key=_stream_of):
+            told = list(those)
+            if not stream.startswith(f"{MemoryId.KIND}/"):
+                continue
+            if told[0].type != WRITTEN:  # it began earlier, or was pruned
+                told = await self._store.ledger.read(stream) or told
+            rows[stream] = _row(stream, told)
+        return rows
+
+    async def _same(self, organisation: Name, condition: ColumnElement[bool]) -> list[MemoryRecord]:
+        await self.catch_up()
+        query = select(memories.c.memory, memories.c.record).where(
+            memories.c.organisation == organisation, memories.c.state == MemoryState.ACTIVE.value, condition
+        )
+        return [_record(row) for row in await self._store.reader.rows(query.order_by(memories.c.memory))]
+
+    def _take_in(self, tx: Transaction, seen: int, upto: int, rows: Mapping[str, tuple[object, ...]]) -> None:
+        """Write the rows, unless another process was quicker; it had read as much."""
+        sql = self._sql
+        stands = tx.one(sql["stands"])
+        if (stands is None and seen) or (stands is not None and int(stands[0]) != seen):
+            return
+        for stream, row in rows.items():
+            tx.run(sql["gone"], stream)
+            tx.run(sql["put"], *row)
+        if stands is None:
+            tx.run(sql["begin"], _ID, upto)
+        else:
+            tx.run(sql["move"], upto)
+
+    @cached_property
+    def _sql(self) -> Mapping[str, str]:
+        """The statements of the writer, compiled once: that takes longer than they do."""
+        return {
+            "stands": self._compiled(select(memories_seen.c.position)),
+            "gone": self._compiled(delete(memories).where(memories.c.memory == bindparam("m")), "m"),
+            "put": self._compiled(insert(memories), *memories.columns.keys()),
+            "begin": self._compiled(insert(memories_seen), "id", "position"),
+            "move": self._compiled(update(memories_seen).values(position=bindparam("p")), "p"),
+        }
+
+    async def _position(self) -> int:
+        rows = await self._store.reader.rows(select(memories_seen.c.position))
+        return int(rows[0][0]) if rows else 0
+
+    def _compiled(self, statement: ClauseElement, *names: str) -> str:
+        return compiled(self._store.database.engine.dialect, statement, *names)
+
+
+def text_hash(holder: MemoryHolder, domain: Name | None, text: str) -> str:
+    """Return what is the same for two texts of one holder and domain that differ in case, width or blanks only."""
+    return sha256([holder.kind.value, holder.name, domain or "", _plainly(text)])
+
+
+def about_hash(holder: MemoryHolder, domain: Name | None, subject: str, relation: str) -> str:
+    """Return what is the same for two memories of one holder and domain that may contradict each other."""
+    return sha256([holder.kind.value, holder.name, domain or "", _plainly(subject), _plainly(relation)])
+
+
+def _plainly(text: str) -> str:
+    return " ".join(plain(text).split())
+
+
+def _stream_of(event: Event) -> str:
+    return str((event.data or {}).get("stream")) if event.type == "stream.pruned" else event.subject
+
+
+def _row(stream: str, events: Sequence[Event]) -> tuple[object, ...]:
+    try:
+        standing = fold(events)
+    except (NotFound, MemoryPast):  # nothing can be said of it any more
+        last = events[-1]
+        standing = Standing(MemoryId(stream), MemoryState.ERASED, len(events), last.position, None)
+    record, organisation = standing.record, events[-1].organisation
+    if record is None:
+        empty = ("",) * 6
+        return (stream, organisation, standing.state.value, *empty, "", "", "", 0, standing.position, b"")
+    about = record.subject and record.relation
+    return (
+        stream, organisation, record.state.value, record.kind.value, record.memory_class.value,
+        record.holder.kind.value, record.holder.name, record.domain or "", record.project or "", record.session or "",
+        text_hash(record.holder, record.domain, record.text),
+        about_hash(record.holder, record.domain, record.subject or "", record.relation or "") if about else "",
+        (record.changed_at - _EPOCH) // timedelta(microseconds=1), standing.position,
+        json.dumps(record.to_json(), ensure_ascii=False).encode(),
+    )  # fmt: skip
+
+
+def _record(row: Sequence[object]) -> MemoryRecord:
+    return MemoryRecord.read(json.loads(row[1]))  # type: ignore[arg-type]
+
+
+def _listed(organisation: Name, which: MemoryFilter) -> Select[tuple[str, bytes]]:
+    """Return the query for what the columns of the table can tell; `_fits` tells the rest."""
+    table = memories.c
+    query = select(table.memory, table.record).where(table.organisation == organisation, table.record != b"")
+    for column, values in (
+        (table.state, [each.value for each in which.states]),
+        (table.kind, [each.value for each in which.kinds]),
+        (memories.c["class"], [each.value for each in which.classes]),
+        (table.project, list(which.projects)),
+        (table.session, list(which.sessions)),
+        (table.holder, [each.name for each in which.holders]),
+        (table.domain, [] if which.every_domain else ["", *which.domains]),
+    ):
+        if values:
+            query = query.where(column.in_(values))
+    return query
+
+
+def _fits(record: MemoryRecord, which: MemoryFilter) -> bool:
+    return (
+        (not which.holders or record.holder in which.holders)
+        and (not which.intents or record.intent in which.intents)
+        and (not which.entities or not {*map(_plainly, record.entities)}.isdisjoint(map(_plainly, which.entities)))
+        and (which.since is None or record.created_at >= which.since)
+        and (which.until is None or record.created_at < which.until)
+    )

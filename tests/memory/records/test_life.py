@@ -1,0 +1,31 @@
+"""The table of a memory's life: every pair of state and move."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from contracts import MemoryState
+from memory.records.errors import MemoryPast
+from memory.records.life import LIFE, Move, state_after
+
+NAME = "memory/01J9ZZZZZZZZZZZZZZZZZZZZZZ"
+
+
+@pytest.mark.parametrize(("state", "move"), list(product(MemoryState, Move)))
+def test_a_move_leads_where_the_table_says_and_nowhere_else(state: MemoryState, move: Move) -> None:
+    if (state, move) in LIFE:
+        assert state_after(state, move, NAME) is LIFE[state, move]
+    else:
+        with pytest.raises(MemoryPast, match=f"is {state.value}, so that it cannot be asked to {move.value}"):
+            state_after(state, move, NAME)
+
+
+def test_nothing_leads_out_of_erased() -> None:
+    assert not [move for state, move in LIFE if state is MemoryState.ERASED]
+
+
+def test_what_is_superseded_or_disputed_is_neither_read_nor_said_again() -> None:
+    told = {(state, move) for state, move in LIFE if move in (Move.READ, Move.REINFORCE)}
+    assert told == {(MemoryState.ACTIVE, Move.READ), (MemoryState.ACTIVE, Move.REINFORCE)}
