@@ -76,6 +76,10 @@ class MemoryBook:
             raise NotFound(f"{memory_id} was erased.", id=memory_id)
         return standing.record
 
+    async def get_all(self, memory_ids: Sequence[MemoryId]) -> Mapping[MemoryId, MemoryRecord]:
+        """Return those of these records whose words are there; see the port."""
+        return await self.table.get_all(self._organisation, memory_ids)
+
     async def standing(self, memory_id: MemoryId) -> Standing:
         """Return a memory with what its stream tells beside what it says; raise NotFound."""
         return await self._standing(memory_id)
@@ -101,9 +105,13 @@ class MemoryBook:
         """Return the active records that say this; see the port."""
         return await self.table.saying(self._organisation, holder, domain, text)
 
-    async def changes(self, *, after: int = 0) -> Changes:
+    async def head(self) -> int:
+        """Return the position of the ledger; while it stands there, no record has changed."""
+        return await self._store.ledger.head()
+
+    async def changes(self, *, after: int = 0, limit: int = 2_000) -> Changes:
         """Return what changed since; see the port."""
-        return await self.table.changes(self._organisation, after)
+        return await self.table.changes(self._organisation, after, limit)
 
     async def correct(
         self, memory_id: MemoryId, changed: Mapping[str, object], *, by: str, version: int, reason: str = ""

@@ -81,6 +81,8 @@ class Changes:
     gone: Sequence[MemoryId]
     position: int
     """What is asked for next time."""
+    complete: bool = True
+    """Whether that is all; else there is more behind the position."""
 
 
 class Memories(Protocol):
@@ -110,6 +112,10 @@ class Memories(Protocol):
         """Return a record as it stands; raise NotFound for one that never was here."""
         ...
 
+    async def get_all(self, memory_ids: Sequence[MemoryId]) -> Mapping[MemoryId, MemoryRecord]:
+        """Return those of these records whose words are there, as they stood when `changes` was last asked."""
+        ...
+
     async def history(self, memory_id: MemoryId) -> list[MemoryVersion]:
         """Return what happened to a record, oldest first; raise NotFound."""
         ...
@@ -131,7 +137,7 @@ class Memories(Protocol):
         """
         ...
 
-    async def changes(self, *, after: int = 0) -> Changes:
+    async def changes(self, *, after: int = 0, limit: int = 2_000) -> Changes:
         """Return what changed at positions after `after`; a reader that goes on from `position` misses nothing."""
         ...
 

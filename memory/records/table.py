@@ -55,6 +55,16 @@ class MemoryTable:
                 return found if limit is None else found[:limit]
             after = MemoryId(rows[-1][0])
 
+    async def get_all(self, organisation: Name, memory_ids: Sequence[MemoryId]) -> dict[MemoryId, MemoryRecord]:
+        """Return those of these records whose words are there, as the table last saw them; see the port."""
+        query = select(memories.c.memory, memories.c.record, memories.c.organisation)  # found by the key alone
+        found: dict[MemoryId, MemoryRecord] = {}
+        for start in range(0, len(memory_ids), _AT_ONCE):
+            part = [str(each) for each in memory_ids[start : start + _AT_ONCE]]
+            rows = await self._store.reader.rows(query.where(memories.c.memory.in_(part)))
+            found |= {MemoryId(row[0]): _record(row) for row in rows if row[1] and row[2] == organisation}
+        return found
+
     async def about(
         self, organisation: Name, holder: MemoryHolder, domain: Name | None, subject: str, relation: str
     ) -> list[MemoryRecord]:
@@ -67,16 +77,16 @@ class MemoryTable:
         """Return the active records that say this; see the port."""
         return await self._same(organisation, memories.c.text_sha256 == text_hash(holder, domain, text))
 
-    async def changes(self, organisation: Name, after: int) -> Changes:
+    async def changes(self, organisation: Name, after: int, limit: int) -> Changes:
         """Return what changed since; see the port."""
         await self.catch_up()
         position = await self._position()
-        query = select(memories.c.memory, memories.c.record).where(
-            memories.c.organisation == organisation, memories.c.position > after
-        )
-        rows = await self._store.reader.rows(query.order_by(memories.c.position))
+        table = memories.c
+        query = select(table.memory, table.record, table.position).order_by(table.position).limit(limit)
+        rows = await self._store.reader.rows(query.where(table.organisation == organisation, table.position > after))
         gone = [MemoryId(row[0]) for row in rows if not row[1]]
-        return Changes([_record(row) for row in rows if row[1]], gone, max(position, after))
+        upto = int(rows[-1][2]) if len(rows) == limit else max(position, after)
+        return Changes([_record(row) for row in rows if row[1]], gone, upto, len(rows) < limit)
 
     async def count(self, organisation: Name) -> Mapping[str, int]:
         """Return state → how many memories stand in it."""

