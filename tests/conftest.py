@@ -47,3 +47,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
             warnings.simplefilter("ignore")
             gc.collect()
     return ran
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector pass over what stays until the end: nine thousand tests, and what they import."""
+    gc.collect()
+    gc.freeze()

@@ -13,7 +13,9 @@ from tests.crash.person import Told
 from tests.servers import MariaDb
 
 pytestmark = pytest.mark.timeout(400)
-STORES = [pytest.param(kind, marks=pytest.mark.xdist_group(f"crash-{kind}")) for kind in ("sqlite", "mysql")]
+FILE, SERVER = STORES = [
+    pytest.param(kind, marks=pytest.mark.xdist_group(f"crash-{kind}")) for kind in ("sqlite", "mysql")
+]
 Point = tuple[str, int, bool]
 
 
@@ -32,13 +34,29 @@ def before_each_commit(expected: Told, lives: Lives) -> list[Point]:
     return [(label, nth, False) for label, nth in crash_points(expected)]
 
 
+def before_some_commits(expected: Told, lives: Lives) -> list[Point]:
+    """Every third of them, and each of whoever has effects: every one takes two minutes on a server."""
+    points = before_each_commit(expected, lives)
+    return [point for at, point in enumerate(points) if at % 3 == 0 or point[0].startswith("payer:")]
+
+
 def right_after_each_commit(expected: Told, lives: Lives) -> list[Point]:
     """The same, from the other side, where something happens before the next write begins: else both are one moment."""
     points = [(label, nth, True) for label, nth in crash_points(expected)]
     return [point for point in points if "effect.intended" in point[0] or point == points[-1]]
 
 
-@pytest.mark.parametrize("points", [before_each_commit, right_after_each_commit])
+@pytest.mark.parametrize(
+    ("lives", "points"),
+    [
+        pytest.param("sqlite", before_each_commit, marks=FILE.marks),
+        pytest.param("mysql", before_some_commits, marks=SERVER.marks),
+        pytest.param("mysql", before_each_commit, marks=[*SERVER.marks, pytest.mark.thorough]),
+        pytest.param("sqlite", right_after_each_commit, marks=FILE.marks),
+        pytest.param("mysql", right_after_each_commit, marks=SERVER.marks),
+    ],
+    indirect=["lives"],
+)
 def test_a_process_killed_at_any_write_is_carried_on_to_the_same_end(
     lives: Lives, points: Callable[[Told, Lives], list[Point]]
 ) -> None:
