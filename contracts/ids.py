@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import time
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
@@ -190,6 +191,15 @@ class MemoryId(Id):
     """A memory record."""
 
     KIND = "memory"
+
+    @classmethod
+    def under(cls, moment: datetime, *names: str) -> Self:
+        """Return the id of what comes of these at a moment, the same each time: it is written once.
+
+        Like any other it sorts by its moment.
+        """
+        chance = int.from_bytes(hashlib.sha256("\n".join(names).encode()).digest()[:10])
+        return cls(f"{cls.KIND}/{ulid_text(int(moment.timestamp() * 1000) << 80 | chance)}")
 
 
 class PatchId(Id):

@@ -83,7 +83,7 @@ class MemoryState(StrEnum):
     SUPERSEDED = "superseded"
     """Something newer holds in its place; kept and linked, never recalled as current."""
     DISPUTED = "disputed"
-    """It contradicts a key decision and waits for a person; not recalled."""
+    """It contradicts what weighs more, or a decision, and waits for a person; not recalled."""
     ARCHIVED = "archived"
     """It faded; can be restored."""
     WITHDRAWN = "withdrawn"
@@ -139,6 +139,8 @@ class MemoryRecord(Contract):
     """Where it stands."""
     supersedes: MemoryId | None = None
     """The one in whose place it holds."""
+    disputes: MemoryId | None = None
+    """The one that it contradicts, while it is disputed."""
     superseded_by: MemoryId | None = None
     """The one that holds in its place."""
     created_at: AwareDatetime

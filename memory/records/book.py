@@ -28,7 +28,7 @@ from runtime.settings import MemorySettings
 _TRIES = 5
 """How often a change is decided anew when somebody else changed the same memory at the same moment."""
 _AT_ONCE = 500
-_WORDS = frozenset(field.name for field in fields(MemoryDraft))
+_WORDS = frozenset(field.name for field in fields(MemoryDraft)) - {"memory_id"}
 Decide: TypeAlias = Callable[[Standing, MemoryRecord], NewEvent]
 
 
@@ -54,8 +54,8 @@ class MemoryBook:
         self, draft: MemoryDraft, *, by: str, supersedes: MemoryId | None = None, disputes: MemoryId | None = None
     ) -> MemoryRecord:
         """Store a record; see the port."""
-        record = self._made(draft, by, MemoryState.DISPUTED if disputes else MemoryState.ACTIVE, supersedes)
-        new = self._new(record, by, disputes)
+        record = self._made(draft, by, supersedes, disputes)
+        new = self._new(record, by)
         if supersedes is None:
             await self._store.ledger.append(new)
             return record
@@ -64,7 +64,7 @@ class MemoryBook:
 
     async def add_many(self, drafts: Sequence[MemoryDraft], *, by: str) -> list[MemoryRecord]:
         """Store many records in few commits; see the port."""
-        made = [self._made(draft, by, MemoryState.ACTIVE, None) for draft in drafts]
+        made = [self._made(draft, by) for draft in drafts]
         for start in range(0, len(made), _AT_ONCE):
             await self._store.ledger.append(*(self._new(record, by) for record in made[start : start + _AT_ONCE]))
         return made
@@ -281,15 +281,18 @@ class MemoryBook:
     def _append_to(self, memory_id: MemoryId, told: Sequence[NewEvent], expected: int) -> Append:
         return Append(memory_id, told, expected, self._organisation, f"/organisation/{self._organisation}/memory")
 
-    def _new(self, record: MemoryRecord, by: str, disputes: MemoryId | None = None) -> Append:
-        event = self._event(events.WRITTEN, by, record=record.to_json(), disputes=disputes)
+    def _new(self, record: MemoryRecord, by: str) -> Append:
+        event = self._event(events.WRITTEN, by, record=record.to_json())
         return self._append_to(record.memory_id, [event], 0)
 
-    def _made(self, draft: MemoryDraft, by: str, state: MemoryState, supersedes: MemoryId | None) -> MemoryRecord:
+    def _made(
+        self, draft: MemoryDraft, by: str, supersedes: MemoryId | None = None, disputes: MemoryId | None = None
+    ) -> MemoryRecord:
         now = self._clock.now()
         words = {name: getattr(draft, name) for name in _WORDS}
         told = {
-            "memory_id": MemoryId.new(), "version": 1, "organisation": self._organisation, "state": state,
+            "memory_id": draft.memory_id or MemoryId.new(), "version": 1, "organisation": self._organisation,
+            "state": MemoryState.DISPUTED if disputes else MemoryState.ACTIVE, "disputes": disputes,
             "supersedes": supersedes, "valid_from": draft.valid_from or now, "created_at": now, "changed_at": now,
             "accessed_at": now, "written_by": by,
         }  # fmt: skip

@@ -131,7 +131,8 @@ def _restored(standing: Standing, data: Facts, at: datetime) -> Standing:
 
 
 def _confirmed(standing: Standing, data: Facts, at: datetime) -> Standing:
-    return _with(standing, {"supersedes": MemoryId(str(data["supersedes"])) if data.get("supersedes") else None})
+    supersedes = MemoryId(str(data["supersedes"])) if data.get("supersedes") else None
+    return _with(standing, {"supersedes": supersedes, "disputes": None})
 
 
 _CHANGES: Mapping[str, Callable[[Standing, Facts, datetime], Standing]] = {

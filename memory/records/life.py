@@ -48,6 +48,7 @@ LIFE: Mapping[tuple[MemoryState, Move], MemoryState] = {
     (SUPERSEDED, Move.WITHDRAW): WITHDRAWN,
     (SUPERSEDED, Move.ERASE): ERASED,
     (DISPUTED, Move.CORRECT): DISPUTED,
+    (DISPUTED, Move.REINFORCE): DISPUTED,
     (DISPUTED, Move.CONFIRM): ACTIVE,
     (DISPUTED, Move.WITHDRAW): WITHDRAWN,
     (DISPUTED, Move.ERASE): ERASED,
@@ -57,7 +58,8 @@ LIFE: Mapping[tuple[MemoryState, Move], MemoryState] = {
     (WITHDRAWN, Move.RESTORE): ACTIVE,
     (WITHDRAWN, Move.ERASE): ERASED,
 }
-"""Every move there is. Nothing leads out of erased, and only a person's decision out of disputed into active."""
+"""Every move there is. Nothing leads out of erased. What is disputed becomes active by a person's decision or,
+where it is a fact, once it was said so often that it outweighs what it contradicts."""
 
 
 def state_after(state: MemoryState, move: Move, memory: str) -> MemoryState:

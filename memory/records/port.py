@@ -31,6 +31,8 @@ class MemoryDraft:
     source: MemorySource = field(default_factory=MemorySource)
     valid_from: datetime | None = None
     """UTC; absent: now."""
+    memory_id: MemoryId | None = None
+    """The name it gets, where whoever writes it may have to write it again after a crash; absent: a fresh one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class Memories(Protocol):
 
         Raises:
             NotFound: there is no such record to supersede.
+            VersionConflict: a record of this name is there already.
             MemoryPast: that one is not active any more.
         """
         ...
@@ -127,14 +130,14 @@ class Memories(Protocol):
         ...
 
     async def about(self, holder: MemoryHolder, domain: Name | None, subject: str, relation: str) -> list[MemoryRecord]:
-        """Return the active records of a holder and domain with this subject and relation, plainly compared."""
+        """Return the active and disputed records of a holder and domain with this subject and relation.
+
+        They are compared plainly: without differences of case, width and blanks.
+        """
         ...
 
     async def saying(self, holder: MemoryHolder, domain: Name | None, text: str) -> list[MemoryRecord]:
-        """Return the active records of a holder and domain whose text is the same, plainly compared.
-
-        Plainly: without differences of case, width, and blanks.
-        """
+        """Return the active and disputed records of a holder and domain whose text is the same, plainly compared."""
         ...
 
     async def changes(self, *, after: int = 0, limit: int = 2_000) -> Changes:

@@ -32,6 +32,7 @@ _PASSED_OVER = 2_000
 """Positions without anything about memories that are rather looked through again than noted: a note is a commit."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ID = 1
+_HEARD = (MemoryState.ACTIVE.value, MemoryState.DISPUTED.value)
 
 
 class MemoryTable:
@@ -68,13 +69,13 @@ class MemoryTable:
     async def about(
         self, organisation: Name, holder: MemoryHolder, domain: Name | None, subject: str, relation: str
     ) -> list[MemoryRecord]:
-        """Return the active records about this; see the port."""
+        """Return the records about this; see the port."""
         return await self._same(organisation, memories.c.about_sha256 == about_hash(holder, domain, subject, relation))
 
     async def saying(
         self, organisation: Name, holder: MemoryHolder, domain: Name | None, text: str
     ) -> list[MemoryRecord]:
-        """Return the active records that say this; see the port."""
+        """Return the records that say this; see the port."""
         return await self._same(organisation, memories.c.text_sha256 == text_hash(holder, domain, text))
 
     async def changes(self, organisation: Name, after: int, limit: int) -> Changes:
@@ -137,7 +138,7 @@ class MemoryTable:
     async def _same(self, organisation: Name, condition: ColumnElement[bool]) -> list[MemoryRecord]:
         await self.catch_up()
         query = select(memories.c.memory, memories.c.record).where(
-            memories.c.organisation == organisation, memories.c.state == MemoryState.ACTIVE.value, condition
+            memories.c.organisation == organisation, memories.c.state.in_(_HEARD), condition
         )
         return [_record(row) for row in await self._store.reader.rows(query.order_by(memories.c.memory))]
 

@@ -121,10 +121,10 @@ async def test_a_disputed_one_holds_once_a_person_says_so(book: MemoryBook) -> N
     old = await book.add(a_draft("We buy from Oak."), by="ann")
     new = await book.add(a_draft("We buy from Elm."), by="analyst", disputes=old.memory_id)
     assert [record.text for record in await book.find(MemoryFilter())] == ["We buy from Oak."]
-    assert await book.saying(BUSINESS, None, "we buy from elm.") == []
+    assert (new.state, new.disputes) == (MemoryState.DISPUTED, old.memory_id)
 
     confirmed = await book.confirm(new.memory_id, by="ann", supersedes=old.memory_id)
-    assert (confirmed.state, confirmed.supersedes) == (MemoryState.ACTIVE, old.memory_id)
+    assert (confirmed.state, confirmed.supersedes, confirmed.disputes) == (MemoryState.ACTIVE, old.memory_id, None)
     assert [record.text for record in await book.find(MemoryFilter())] == ["We buy from Elm."]
 
 
