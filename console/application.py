@@ -25,6 +25,7 @@ from console.measuring import Measuring
 from console.ports import Application
 from console.ports_executions import Watch
 from console.prompting import Prompts
+from console.remembering import Remembering
 from console.resources import Resources
 from console.ruling import Ruling
 from console.serving import Serving
@@ -58,6 +59,7 @@ class SiliconApplication(
     Clustering,
     Bridging,
     Letters,
+    Remembering,
     Prompts,
     Ruling,
     Costing,

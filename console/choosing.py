@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from agents.organisation import Organisation
 from agents.skills import SkillChooser
 from console.meaning import Meanings
+from runtime.search import Embedder
 from runtime.settings.models import SkillSettings
 
 KEPT = 16
@@ -37,11 +38,15 @@ class SkillChoices:
             del self._ready[next(iter(self._ready))]
         return kept[1]
 
+    def embedder(self, organisation: Organisation, names: Mapping[str, str]) -> Embedder | None:
+        """Return what makes vectors of an organisation's texts; None where words alone decide."""
+        return self._meanings.of(organisation.name, names).embedder
+
     def _made(self, organisation: Organisation, names: Mapping[str, str]) -> SkillChooser:
         return SkillChooser(
             organisation.skills,
             {name: node.skills for name, node in organisation.employees.items()},
             rules=organisation.show,
-            embedder=self._meanings.of(organisation.name, names).embedder,
+            embedder=self.embedder(organisation, names),
             settings=self._settings,
         )

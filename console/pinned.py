@@ -28,6 +28,7 @@ from runtime.errors import SiliconError
 from runtime.executor import ExecutionRun
 from runtime.model.naming import names_in
 from runtime.model.opening import Models
+from runtime.search import Embedder
 from runtime.settings.load import Settings
 
 if TYPE_CHECKING:
@@ -94,6 +95,10 @@ class Organisations:
     def choices(self) -> SkillChoices:
         """What chooses the skills that models see."""
         return SkillChoices(Meanings(self.models.embedder, self._settings.home), self._settings.skills)
+
+    def embedder(self, organisation: Organisation) -> Embedder | None:
+        """Return what makes vectors of an organisation's texts; None where words alone decide."""
+        return self.choices.embedder(organisation, names_in(self._settings.model, organisation.models))
 
     def skill_choice(self, organisation: Organisation) -> SkillChoice:
         """Return what chooses among the skills of an organisation that no execution has pinned yet."""

@@ -20,6 +20,7 @@ from console.ports_deliveries import Deliveries
 from console.ports_evidence import Evidence
 from console.ports_executions import Executions, Watch
 from console.ports_letters import Letters
+from console.ports_memories import MemoriesPort
 from console.ports_metrics import MetricsPort
 from console.ports_prompts import Prompts
 from console.ports_remote import Remote
@@ -42,6 +43,7 @@ class Application(
     Cluster,
     Bridges,
     Letters,
+    MemoriesPort,
     Prompts,
     Rules,
     CostsPort,

@@ -11,7 +11,7 @@ from agents.employee.planning import conclude, propose
 from agents.employee.report import capability as report_capability
 from agents.skills import reading
 from governance import notifications
-from memory import metric_capability
+from memory import memory_specs, metric_capability
 from runtime.capabilities.builtin import builtin_specs
 from runtime.capabilities.port import CapabilitySpec
 
@@ -22,6 +22,8 @@ def all_builtin_specs() -> Mapping[str, CapabilitySpec]:
         *builtin_specs(),
         advise_capability.SPEC,
         metric_capability.SPEC,
+        memory_specs.SEARCH,
+        memory_specs.WRITE,
         propose.CHOOSE_SPEC,
         propose.PROPOSE_SPEC,
         conclude.SPEC,

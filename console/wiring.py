@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakValueDictionary
 
 from agents.cognition.advise import AdviseCapability
@@ -40,8 +40,10 @@ from governance.approvals import ApprovalGate, ApprovalGateway
 from governance.costs.limits import StandingBudgets
 from governance.notifications import Notify
 from governance.policies import StandingPolicies, ToldPolicies
+from memory.memory_capabilities import MemorySearch, MemoryWrite
 from memory.metric_capability import MetricCapability
 from memory.metrics import MetricRegistry
+from memory.writing.writer import MemoryWriter
 from runtime.blackboard import LedgerBlackboard, ToldBoard
 from runtime.capabilities.bridged import BridgeCalls, BridgedGate
 from runtime.capabilities.browser.capability import browser_capabilities
@@ -62,11 +64,14 @@ from runtime.executor import ExecutionRun
 from runtime.executor.register import Register
 from runtime.ledger.grip import StillHeld
 from runtime.ledger.port import Lease, Store
+from runtime.model.naming import names_in
 from runtime.model.opening import Models
 from runtime.settings.load import Settings
 from runtime.telemetry import redact
 
 if TYPE_CHECKING:
+    from memory.recall.recall import MemoryRecall
+    from memory.records.book import MemoryBook
     from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
 
 
@@ -207,6 +212,8 @@ class Wired:
                 ),
                 ReportCapability(say_in),
                 MetricCapability(self.metrics),
+                MemorySearch(lambda: self.recall, lambda: self.memories),
+                MemoryWrite(lambda: self.writer, lambda: self.recall, self._manages),
                 ReadSkill({name: skill.files for name, skill in self.organisation.skills.items() if skill.files}),
                 ProposePlan(self.organisation),
                 StateResult(),
@@ -215,6 +222,32 @@ class Wired:
                 ChooseSkill(self.organisation, self._answer_to),
             ]
         )
+
+    @cached_property
+    def memories(self) -> MemoryBook:
+        """What it remembers."""
+        from memory.records.book import MemoryBook  # it imports SQLAlchemy, which takes 0.4 s
+
+        store = cast("SqlStore", self.store)
+        return MemoryBook(store, self.organisation.name, clock=self.clock, settings=self.settings.memory)
+
+    @cached_property
+    def recall(self) -> MemoryRecall:
+        """What searches that."""
+        from memory.recall.recall import MemoryRecall  # with what it searches
+
+        names = names_in(self.settings.model, self.organisation.models)
+        embedder = self.choices.embedder(self.organisation, names)
+        return MemoryRecall(self.memories, self.settings.memory, embedder)
+
+    @cached_property
+    def writer(self) -> MemoryWriter:
+        """What writes into that."""
+        return MemoryWriter(self.memories, self.clock, self.settings.memory)
+
+    def _manages(self, employee: str) -> bool:
+        node = self.organisation.employees.get(employee)
+        return node is not None and bool(node.manages)
 
     @cached_property
     def router(self) -> Router:

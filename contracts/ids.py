@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import time
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, ClassVar, Self
 
@@ -73,6 +73,14 @@ class Id(str):
     def ulid(self) -> str:
         """The part after the kind."""
         return self.partition("/")[2]
+
+    @property
+    def made_at(self) -> datetime:
+        """The moment it was made, to the millisecond, UTC."""
+        ms = 0
+        for letter in self.ulid[:10]:
+            ms = ms << 5 | _CROCKFORD.index(letter)
+        return datetime.fromtimestamp(ms / 1000, UTC)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: type[Any], handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -72,8 +72,8 @@ class MemorySource(Contract):
     """The execution it comes from."""
     order_id: OrderId | None = None
     """The order it comes from."""
-    file: str | None = Field(default=None, max_length=500)
-    """The file, below the memory folder, in which a person wrote it."""
+    said_by: str | None = Field(default=None, max_length=200)
+    """The person who wrote it down by hand."""
 
 
 class MemoryState(StrEnum):

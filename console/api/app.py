@@ -20,6 +20,7 @@ from console.api import (
     executions,
     health,
     login,
+    memories,
     metric_values,
     notifications,
     questions,
@@ -92,6 +93,7 @@ def create_api(
         rules,
         costs,
         metric_values,
+        memories,
         calibration,
         beats,
     )

@@ -19,6 +19,7 @@ from agents.organisation import Organisation, route
 from console.asking import known_at
 from console.beats.asking import Asking
 from console.beats.judging import Judging
+from console.beats.remembering import Remembering
 from console.beats.rounds import Rounds
 from console.beats.turn import Turn
 from console.noting import MetricNoting
@@ -62,6 +63,7 @@ class Beat:
         self._watch: _Watch | None = None
         self._book: WorkBook | None = None
         self._read_at = float("-inf")
+        self._remembering: Remembering | None = None
         self._noting = MetricNoting(resources.settings, resources.clock)
 
     async def go(self) -> bool:
@@ -89,6 +91,7 @@ class Beat:
             await watch.listening.turn(at, lease)
             await self._judge(watch, at, on)
             await self._round(watch, at, on, lease)
+            await self._remember(watch.organisation.name, on)
         except StaleWriter:
             self._turn.lost()
             return False
@@ -122,6 +125,12 @@ class Beat:
         organisations = await self._resources.organisations()
         async with organisations.using(watch.sha256, self._folder) as wired:
             await watch.rounds.look(at, on, wired.rounds, asking=watch.asking, lease=lease, every_s=every_s)
+
+    async def _remember(self, organisation: Name, now: datetime) -> None:
+        if self._remembering is None:
+            store, settings = await self._resources.store(), self._resources.settings.memory
+            self._remembering = Remembering(store, organisation, self._resources.clock, settings)
+        await self._remembering.go(now)
 
     def _beats(self, watch: _Watch) -> bool:
         """Whether the organisation has a heartbeat."""

@@ -983,3 +983,61 @@ deliveries-sent = delivered
 deliveries-dead = given up
 deliveries-dropped = dropped
 deliveries-retried = It is tried again by the next server that looks.
+
+# Memories
+memory-none = No memories.
+memory-more = There are more: --after { $id }
+memory-nothing-found = Nothing that is remembered fits.
+memory-no-room = { $count ->
+    [one] One more would have fitted the question, and not the room.
+   *[other] { $count } more would have fitted the question, and not the room.
+}
+memory-nothing-new = Nothing was said that is worth remembering.
+memory-rebuilt = { $count ->
+    [one] One memory was read again from the ledger.
+   *[other] { $count } memories were read again from the ledger.
+}
+memory-cycle-held = Today had its cycle already.
+memory-cycle = Looked at { $looked }: { $faded } faint, { $archived } archived; days without a cycle before: { $missed }.
+memory-erased = The words of { $id } are gone for good.
+memory-holder-person = of { $name }
+memory-holder-agent = of the employee { $name }
+memory-holder-business = of the business
+memory-class-rule = rule
+memory-class-fact = fact
+memory-class-preference = preference
+memory-class-decision = decision
+memory-class-task = task
+memory-class-session = this conversation only
+memory-class-other = noted
+memory-state-active = holds
+memory-state-superseded = superseded
+memory-state-disputed = disputed, waits for a person
+memory-state-archived = archived
+memory-state-withdrawn = withdrawn
+memory-state-erased = erased
+memory-importance = importance { $value }
+memory-confidence = confidence { $value }
+memory-version = version
+memory-source = source
+memory-valid = holds
+memory-read = last read
+memory-about = says
+memory-entities = names
+memory-supersedes = in the place of
+memory-superseded-by = replaced by
+memory-disputes = contradicts
+memory-part-words = words
+memory-part-meaning = meaning
+memory-part-covered = covered
+memory-part-phrase = phrase
+memory-part-named = named
+memory-part-fresh = × fresh
+memory-part-personal = × personal
+memory-became-written = Remembered
+memory-became-reinforced = Known already, and surer now
+memory-became-supersedes = Remembered in the place of an older one
+memory-became-disputed = Waits for a person
+memory-became-left = Not worth remembering
+memory-became-shown-before = Only repeats what was shown
+memory-became-there = Was remembered before

@@ -123,7 +123,9 @@ class MemoryRecall:
             if each.number in records  # it may have gone between the two looks
         ]
         scored.sort(key=lambda hit: (-hit.score, hit.record.memory_id))
-        hits, no_room = self._fitting(scored, top or self._settings.shown)
+        least = scored[0].score * self._settings.relevance_least if scored else 0.0
+        near = [hit for hit in scored if hit.score >= least]
+        hits, no_room = self._fitting(near, top or self._settings.shown)
         return Recall(hits, no_room, len(candidates), why_not)
 
     async def _catch_up(self) -> None:

@@ -105,6 +105,10 @@ class MemoryBook:
         """Return the active records that say this; see the port."""
         return await self.table.saying(self._organisation, holder, domain, text)
 
+    async def count(self) -> int:
+        """Return how many records are active."""
+        return (await self.table.count(self._organisation)).get(MemoryState.ACTIVE.value, 0)
+
     async def head(self) -> int:
         """Return the position of the ledger; while it stands there, no record has changed."""
         return await self._store.ledger.head()
@@ -232,6 +236,8 @@ class MemoryBook:
         for event_ in await self._store.ledger.read(memory_id):  # again after a crash: what is gone stays gone
             if event_.type != events.ERASED and event_.data is not None:
                 await self._store.ledger.erase(memory_id, event_.stream_version)
+        await self.table.catch_up()  # the table has its words as well
+        await self._store.reader.flush_erased()
 
     async def _taken_back(self, standing: Standing, record: MemoryRecord, by: str, reason: str) -> list[_Change]:
         """Return what takes the newest change of a memory back."""

@@ -31,6 +31,7 @@ class CycleReport:
     day: date
     """UTC."""
     looked_at: int
+    """Memories that hold; of those the ones that fade are looked at closer."""
     faded: tuple[MemoryId, ...] = ()
     """Found nearly forgotten, and not archived yet."""
     archived: tuple[MemoryId, ...] = ()
@@ -49,7 +50,10 @@ class DecayCycle:
         self._stream = f"memories/{organisation}"
 
     async def hold(self, now: datetime) -> CycleReport | None:
-        """Hold the cycle of this day (UTC); None when there was one. One that was killed goes on where it was."""
+        """Hold the cycle of this day (UTC); None when there was one. One that was killed goes on where it was.
+
+        Where nothing is remembered it leaves no trace.
+        """
         day = now.astimezone(UTC).date()
         held = await self._ledger.read_newest(self._stream)
         last = date.fromisoformat(str(held[0].data["day"])) if held and held[0].data else None
@@ -71,7 +75,10 @@ class DecayCycle:
                 (archived if after.state is not record.state else faded).append(record.memory_id)
         archived += await self._ended_sessions()
         missed = 0 if last is None else (day - last).days - 1
-        report = CycleReport(day, len(active), tuple(faded), tuple(archived), missed)
+        counted = await self._book.count()
+        report = CycleReport(day, counted, tuple(faded), tuple(archived), missed)
+        if not counted and not archived:
+            return report
         return report if await self._note(report, held[0].stream_version if held else 0) else None
 
     async def _ended_sessions(self) -> list[MemoryId]:

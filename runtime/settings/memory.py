@@ -46,6 +46,8 @@ class MemorySettings(Group):
     """Memories that a search gives at most."""
     shown_tokens: int = Field(default=2_000, ge=50, le=100_000)
     """Tokens that they have together at most."""
+    relevance_least: float = Field(default=0.2, ge=0, le=1)
+    """Share of the best score that a memory needs, so that a search gives it."""
     decay_floor: float = Field(default=0.7, ge=0, le=1)
     """What a wholly faded memory keeps of its score in a search; the rest goes by how much it has faded."""
     auto_chars: int = Field(default=8_000, ge=500, le=100_000)

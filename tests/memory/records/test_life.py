@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 
 from contracts import MemoryState
 from memory.records.errors import MemoryPast
-from memory.records.life import LIFE, Move, state_after
+from memory.records.life import LIFE, Move, diagram, state_after
 
 NAME = "memory/01J9ZZZZZZZZZZZZZZZZZZZZZZ"
 
@@ -28,3 +29,8 @@ def test_nothing_leads_out_of_erased() -> None:
 
 def test_only_what_is_active_is_read() -> None:
     assert {state for state, move in LIFE if move is Move.READ} == {MemoryState.ACTIVE}
+
+
+def test_the_diagram_of_the_documentation_is_the_table() -> None:
+    page = Path(__file__).parents[3] / "docs" / "memory.md"
+    assert diagram() in page.read_text(encoding="utf-8")

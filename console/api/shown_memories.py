@@ -1,0 +1,160 @@
+"""What the HTTP API gives of memories."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from pydantic import AwareDatetime, Field
+
+from console.api.model import ApiModel
+from console.views_memories import MemoriesFound, MemoryChange, MemoryCycle, MemoryPage, MemoryRow, MemoryWritten
+from contracts import MemoryId, MemoryRecord
+
+MEMORY = "memory/01JB0000000000000000000MEM"
+
+
+class MemoryShown(ApiModel):
+    """One memory."""
+
+    record: MemoryRecord
+    """What it says, whose it is, and how it stands."""
+    importance: float = Field(ge=0, le=1)
+    """How important it is by now: it fades from when it was last read or written."""
+
+    @classmethod
+    def of(cls, row: MemoryRow) -> MemoryShown:
+        """Return a row as the API gives it."""
+        return cls(record=row.record, importance=row.importance)
+
+
+class MemoryList(ApiModel):
+    """Some memories, oldest first."""
+
+    memories: tuple[MemoryShown, ...]
+    at: AwareDatetime
+    """The moment for which importance is told."""
+    next: MemoryId | None = Field(default=None, examples=[MEMORY])
+    """What to pass as `after` for more; absent where that is all."""
+
+    @classmethod
+    def of(cls, page: MemoryPage) -> MemoryList:
+        """Return a page as the API gives it."""
+        rows = tuple(MemoryShown.of(row) for row in page.memories)
+        return cls(memories=rows, at=page.at, next=rows[-1].record.memory_id if page.more else None)
+
+
+class MemoryChangeShown(ApiModel):
+    """One thing that happened to a memory."""
+
+    event: str = Field(examples=["memory.corrected"])
+    at_version: int
+    text: str
+    """What it said afterwards."""
+    by: str
+    position: int
+    """Of the event in the ledger."""
+    reason: str = ""
+
+
+class MemoryWithHistory(ApiModel):
+    """One memory with everything that happened to it."""
+
+    memory: MemoryShown
+    history: tuple[MemoryChangeShown, ...]
+    """Oldest first."""
+
+    @classmethod
+    def of(cls, row: MemoryRow, history: Sequence[MemoryChange]) -> MemoryWithHistory:
+        """Return both as the API gives them."""
+        told = tuple(
+            MemoryChangeShown(
+                event=each.event, at_version=each.at_version, text=each.text, by=each.by, position=each.position,
+                reason=each.reason,
+            )
+            for each in history
+        )  # fmt: skip
+        return cls(memory=MemoryShown.of(row), history=told)
+
+
+class MemoryHitShown(ApiModel):
+    """One memory that a search found, and why."""
+
+    memory: MemoryShown
+    score: float
+    parts: dict[str, float]
+    """`words`, `meaning`, `covered`, `phrase`, `named` are added; `fresh` and `personal` multiply the sum."""
+    terms: dict[str, float]
+    """Word of the question → its part, largest first."""
+    tokens: int
+
+
+class MemoriesFoundShown(ApiModel):
+    """What a search came to."""
+
+    hits: tuple[MemoryHitShown, ...]
+    """Best first."""
+    candidates: int
+    """How many were looked at closer."""
+    no_room: tuple[MemoryId, ...] = ()
+    """Would have been among the best, and did not fit into the tokens there are."""
+    by_words: str = ""
+    """Why meaning was left aside; empty where it was not."""
+
+    @classmethod
+    def of(cls, found: MemoriesFound) -> MemoriesFoundShown:
+        """Return what was found as the API gives it."""
+        hits = tuple(
+            MemoryHitShown(
+                memory=MemoryShown.of(hit.memory), score=hit.score, parts=dict(hit.parts), terms=dict(hit.terms),
+                tokens=hit.tokens,
+            )
+            for hit in found.hits
+        )  # fmt: skip
+        return cls(hits=hits, candidates=found.candidates, no_room=tuple(found.no_room), by_words=found.by_words)
+
+
+class MemoryWrittenShown(ApiModel):
+    """What became of something that was written down."""
+
+    became: str = Field(examples=["written"])
+    """`written`, `reinforced`, `supersedes`, `disputed` (a person decides), `left`, `shown_before`, `there`."""
+    why: str
+    points: dict[str, int]
+    """What spoke for and against it."""
+    least: int
+    """Points that it needed."""
+    memory: MemoryShown | None = None
+    other: MemoryId | None = None
+    """The one that it supersedes or contradicts."""
+
+    @classmethod
+    def of(cls, written: MemoryWritten) -> MemoryWrittenShown:
+        """Return it as the API gives it."""
+        memory = None if written.memory is None else MemoryShown.of(written.memory)
+        return cls(
+            became=written.became, why=written.why, points=dict(written.points), least=written.least, memory=memory,
+            other=written.other,
+        )  # fmt: skip
+
+
+class MemoryCycleShown(ApiModel):
+    """The daily cycle."""
+
+    held: bool
+    """False where this day had one already."""
+    day: date | None = None
+    looked_at: int = 0
+    faded: tuple[MemoryId, ...] = ()
+    """Found faint, and not archived yet."""
+    archived: tuple[MemoryId, ...] = ()
+    missed_days: int = 0
+    """Days before it on which there was none."""
+
+    @classmethod
+    def of(cls, cycle: MemoryCycle) -> MemoryCycleShown:
+        """Return it as the API gives it."""
+        return cls(
+            held=cycle.held, day=cycle.day, looked_at=cycle.looked_at, faded=tuple(cycle.faded),
+            archived=tuple(cycle.archived), missed_days=cycle.missed_days,
+        )  # fmt: skip

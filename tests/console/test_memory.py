@@ -1,0 +1,98 @@
+"""`silicon memory` as people use it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.cli.main import main
+from tests.console.desks import make_organisation
+
+
+class Desk:
+    """The desk, and commands about what it remembers."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self._capsys = str(folder), capsys
+
+    def told(self, command: str, *arguments: str, exits: int = 0) -> str:
+        assert main(["memory", command, self.folder, *arguments]) == exits
+        return self._capsys.readouterr().out
+
+    def data(self, command: str, *arguments: str, exits: int = 0) -> Any:
+        return json.loads(self.told(command, *arguments, "--json", exits=exits))
+
+    def write(self, text: str, *more: str, exits: int = 0) -> str:
+        written = self.data("write", text, "--as", "planner", *more, exits=exits)
+        return str(written["memory"]["record"]["memory_id"]).partition("/")[2]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Desk:
+    monkeypatch.setenv("SILICON_HOME", str(tmp_path / "home"))
+    return Desk(make_organisation(tmp_path / "desk"), capsys)
+
+
+def test_a_memory_is_written_found_corrected_and_taken_back(desk: Desk) -> None:
+    ulid = desk.write("Newark closes its short runway in snow.", "--whose", "business")
+    assert "runway" in desk.told("search", "short runway snow")
+    assert "It closes both." in desk.told("correct", ulid[-6:], "--text", "It closes both.", "--reason", "seen")
+    assert "short runway" in desk.told("undo", ulid[-6:])
+    shown = desk.told("show", ulid)
+    assert all(word in shown for word in ("written", "read", "corrected", "reverted", "seen"))
+    assert desk.data("withdraw", ulid)["memory"]["record"]["state"] == "withdrawn"
+    assert desk.told("list") == "No memories.\n"
+    assert "Newark" in desk.told("list", "--state", "withdrawn")
+    assert desk.data("restore", ulid)["memory"]["record"]["state"] == "active"
+
+
+def test_what_contradicts_a_decision_waits_with_exit_code_three_until_it_is_confirmed(desk: Desk) -> None:
+    about = ("--says", "freight", "is bought from")
+    desk.write("We buy from Oak.", "--class", "decision", *about, "Oak")
+    ulid = desk.write("We buy from Elm.", *about, "Elm", exits=3)
+    assert "Oak" in desk.told("list") and "Elm" not in desk.told("list")
+    assert "waits for a person" in desk.told("list", "--state", "disputed")
+    assert "Elm" in desk.told("confirm", ulid)
+    assert "Oak" not in desk.told("list")
+
+
+def test_the_words_of_an_erased_one_are_in_no_file(desk: Desk, tmp_path: Path) -> None:
+    ulid = desk.write("The canary is called Zebedee.")
+    desk.told("search", "canary")
+    desk.told("correct", ulid, "--text", "Zebedee is the canary's name.")
+    desk.told("search", "canary")
+    vectors = len([*tmp_path.rglob("*.f32")])
+    desk.told("erase", ulid, exits=2)
+    assert "gone for good" in desk.told("erase", ulid, "--reason", "asked for")
+    assert len([*tmp_path.rglob("*.f32")]) in (0, vectors - 2), "where there is an embedder, one of each version"
+    files = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
+    assert files and not [path for path in files if b"Zebedee" in path.read_bytes()]
+
+
+def test_the_table_can_be_made_again_and_a_day_has_one_cycle(desk: Desk) -> None:
+    desk.write("Gate B leaks.")
+    assert main(["memory", "rebuild"]) == 0
+    assert "leaks" in desk._capsys.readouterr().out or "leaks" in desk.told("list")
+    assert desk.data("cycle")["held"] and not desk.data("cycle")["held"]
+    assert desk.told("remember").startswith("Nothing was said")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exits", "says"),
+    [
+        (("show", "nothing-like-it"), 2, "No memory is called"),
+        (("write", ""), 2, "must not be empty"),
+        (("write", "x", "--whose", "nobody"), 2, "It is `me`, `business`"),
+        (("correct", "whatever"), 2, "Say what changes"),
+        (("list", "--whose", "me", "--as", "stranger"), 2, "Nobody here is called stranger"),
+    ],
+)
+def test_what_is_wrong_is_told_in_words(desk: Desk, arguments: tuple[str, ...], exits: int, says: str) -> None:
+    command, *more = arguments
+    code = main(["memory", command, desk.folder, *more])
+    told = desk._capsys.readouterr().err
+    assert (code == exits, says in told) == (True, True), (code, told)
+    assert "Traceback" not in told
