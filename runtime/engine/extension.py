@@ -33,6 +33,10 @@ async def extension_for(run: Run, problem: Problem) -> Extension:
         limit = Limit(str(problem.facts["limit"]))  # others that stopped with it had set the rest of it aside
         least = {limit: SMALLEST[limit]}
     asked = _more(_estimate(run, missing, spent), free)
+    if not asked and not least and not shared and (name := problem.facts.get("limit")) in free:
+        # Who stopped, below, had too little of what others beside it held then and have given back since: it is enough
+        # by now, and whoever asks for nothing would never be let go on.
+        least = {Limit(str(name)): SMALLEST[Limit(str(name))]}
     asked |= {limit: max(more, asked.get(limit, more)) for limit, more in least.items()}
     currency = budget.money.currency if budget.money else None
     return Extension(

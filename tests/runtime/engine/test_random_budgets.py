@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from contracts import Budget, Limit, Money, OrderState, PlanDefinition, StatusReport, TaskOrder
@@ -191,7 +191,39 @@ def test_a_tree_never_spends_more_than_it_has_and_returns_what_it_did_not_spend(
     assert max(paying.calls.values(), default=0) <= 2 + len(deaths)
 
 
+HELD_MEANWHILE = Tree(
+    steps=[
+        {"id": "s0", "after": [], "by": "employee-0", "skill": "skill-0"},
+        {"id": "s3", "after": [], "by": "employee-0", "skill": "skill-3"},
+        {"id": "s6", "after": [], "use": "price0", "with": {"n": 6, "flaky": False}},
+    ],
+    skills={
+        "skill-0": [
+            {"id": "s1", "after": [], "use": "price0", "with": {"n": 1, "flaky": False}},
+            {
+                "id": "s2", "after": [], "use": "price2", "for_each": "{{ context.items }}", "at_once": 1,
+                "with": {"n": 2, "flaky": False, "item": "{{ item }}"},
+            },
+        ],
+        "skill-3": [
+            {
+                "id": "s4", "after": [], "by": "employee-1", "skill": "skill-4", "for_each": "{{ context.items }}",
+                "at_once": 1,
+            }
+        ],
+        "skill-4": [
+            {
+                "id": "s5", "after": [], "use": "price0", "for_each": "{{ context.items }}", "at_once": 1,
+                "with": {"n": 5, "flaky": False, "item": "{{ item }}"},
+            }
+        ],
+    },
+)  # fmt: skip
+"""Its first order stops for want of money that its neighbour holds, and gives back before all is over."""
+
+
 @settings(max_examples=12, deadline=None)
+@example(HELD_MEANWHILE, 4, 3, [])
 @given(trees(), st.integers(0, 8), st.integers(1, 8), DEATHS)
 def test_extended_by_what_it_asks_for_a_tree_comes_to_its_end_and_repeats_nothing(
     bench: Bench, tree: Tree, money: int, steps: int, deaths: list[tuple[int, bool]]
