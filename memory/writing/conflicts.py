@@ -6,6 +6,7 @@ relation, with another value. Likeness of words is no contradiction.
 | what is known | settled by |
 |---|---|
 | preference, task, session, other | time: the newer one holds |
+| fact that the same one said before | time: whoever said it says otherwise now |
 | fact | time × confidence: the newer one, unless it weighs less; then it waits, and overtakes once it weighs more |
 | decision, rule | a person |
 """
@@ -47,9 +48,9 @@ class Contradiction:
 
 
 def contradiction(
-    draft: MemoryDraft, about: Sequence[MemoryRecord], now: datetime, settings: MemorySettings
+    draft: MemoryDraft, about: Sequence[MemoryRecord], *, by: str, now: datetime, settings: MemorySettings
 ) -> Contradiction | None:
-    """Return what a draft contradicts among the active records about the same; None where it contradicts nothing."""
+    """Return what a draft of `by` contradicts among the active records about the same; None where it does not."""
     known = next((record for record in about if differs(draft.value, record.value)), None)
     if known is None:
         return None
@@ -57,10 +58,17 @@ def contradiction(
         return Contradiction(known, Settled.ASKS, f"{known.memory_id} is a key {known.memory_class.value}")
     if known.memory_class is not MemoryClass.FACT:
         return Contradiction(known, Settled.NEWER, "it is newer")
+    if known.written_by == by:
+        return Contradiction(known, Settled.NEWER, f"{by} said the other as well")
     old, new = weight(known, now, settings), draft.confidence
     if new >= old:
         return Contradiction(known, Settled.NEWER, f"it weighs {new:.2f}, and what was known {old:.2f}")
     return Contradiction(known, Settled.WAITS, f"it weighs {new:.2f}, and what is known {old:.2f}")
+
+
+def agrees(new: str | None, known: str | None) -> bool:
+    """Whether two values say the same."""
+    return bool(new and known) and _plainly(new) == _plainly(known)
 
 
 def differs(new: str | None, known: str | None) -> bool:

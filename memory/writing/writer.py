@@ -5,20 +5,20 @@
 | has no source | refused |
 | too few points | left alone |
 | repeats what was shown to whoever says it | left alone |
-| is known in the same words | reinforces that record |
+| is known, in the same words or as the same value | reinforces that record |
 | contradicts what is known | settled by `conflicts` |
 | anything else | a record of its own |
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from contracts import MemoryId, MemoryRecord, MemorySource, MemoryState
 from memory.records.port import Memories, MemoryDraft
-from memory.writing.conflicts import Settled, contradiction, differs
+from memory.writing.conflicts import Settled, agrees, contradiction
 from memory.writing.novelty import repeats
 from memory.writing.policy import Feature, Judgement, judge
 from runtime.clock import Clock
@@ -83,7 +83,9 @@ class MemoryWriter:
             )
         if draft.memory_id is not None and (there := await self._there(draft.memory_id)) is not None:
             return Written(Became.THERE, "it was written before", judge(features, self._settings), there)
+        about = await self._about(draft)
         same = await self._memories.saying(draft.holder, draft.domain, draft.text)
+        same = same or [record for record in about if agrees(draft.value, record.value)]
         judgement = judge({*features, *([Feature.REPEATED] if same else [])}, self._settings)
         if not same and repeats(draft.text, shown):
             return Written(Became.SHOWN_BEFORE, "it repeats what was shown", judgement)
@@ -91,7 +93,7 @@ class MemoryWriter:
             return Written(Became.LEFT, f"{judgement.score} points of {judgement.least}", judgement)
         if same:
             return await self._again(same[0], draft, judgement, by)
-        return await self._new(draft, judgement, by)
+        return await self._new(draft, about, judgement, by)
 
     async def _again(self, known: MemoryRecord, draft: MemoryDraft, judgement: Judgement, by: str) -> Written:
         """Reinforce what is known; what was disputed may outweigh by now what it contradicts."""
@@ -106,24 +108,20 @@ class MemoryWriter:
 
     async def _outweighed(self, record: MemoryRecord) -> MemoryRecord | None:
         """Return the fact that a disputed one outweighs by now; a key decision never is."""
-        if not (record.subject and record.relation):
-            return None
-        about = await self._memories.about(record.holder, record.domain, record.subject, record.relation)
-        for known in about:
-            if known.state is not MemoryState.ACTIVE or not differs(record.value, known.value):
-                continue
-            draft = _draft_of(record)
-            found = contradiction(draft, [known], self._clock.now(), self._settings)
-            if found is not None and found.settled is Settled.NEWER:
-                return known
-        return None
+        draft = _draft_of(record)
+        active = [known for known in await self._about(draft) if known.state is MemoryState.ACTIVE]
+        found = contradiction(draft, active, by="", now=self._clock.now(), settings=self._settings)
+        return found.known if found is not None and found.settled is Settled.NEWER else None
 
-    async def _new(self, draft: MemoryDraft, judgement: Judgement, by: str) -> Written:
-        found = None
-        if draft.subject and draft.relation:
-            about = await self._memories.about(draft.holder, draft.domain, draft.subject, draft.relation)
-            active = [record for record in about if record.state is MemoryState.ACTIVE]
-            found = contradiction(draft, active, self._clock.now(), self._settings)
+    async def _about(self, draft: MemoryDraft) -> Sequence[MemoryRecord]:
+        """Return what is known, or waits, about the same subject and relation."""
+        if not (draft.subject and draft.relation):
+            return ()
+        return await self._memories.about(draft.holder, draft.domain, draft.subject, draft.relation)
+
+    async def _new(self, draft: MemoryDraft, about: Sequence[MemoryRecord], judgement: Judgement, by: str) -> Written:
+        active = [record for record in about if record.state is MemoryState.ACTIVE]
+        found = contradiction(draft, active, by=by, now=self._clock.now(), settings=self._settings)
         try:
             if found is None:
                 record = await self._memories.add(draft, by=by)

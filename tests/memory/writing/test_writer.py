@@ -26,7 +26,7 @@ def said(text: str, **changes: Any) -> MemoryDraft:
 
 
 async def write(writer: MemoryWriter, draft: MemoryDraft, *features: Feature, **options: Any) -> Written:
-    return await writer.write(draft, features or (Feature.FACT,), by="ann", **options)
+    return await writer.write(draft, features or (Feature.FACT,), **{"by": "ann", **options})
 
 
 async def current(book: MemoryBook) -> list[str]:
@@ -83,15 +83,32 @@ async def test_a_weaker_fact_waits_and_overtakes_once_it_was_said_often(
     writer: MemoryWriter, quick: MemoryBook
 ) -> None:
     await write(writer, said("It starts in April.", value="April", confidence=0.8, **YEAR))
-    waits = await write(writer, said("It starts in May.", value="May", confidence=0.5, **YEAR))
+    waits = await write(writer, said("It starts in May.", value="May", confidence=0.5, **YEAR), by="ben")
     assert (waits.became, waits.why) == (Became.DISPUTED, "it weighs 0.50, and what is known 0.80")
     became = []
     for _ in range(5):
-        became.append((await write(writer, said("It starts in May.", value="May", **YEAR))).became)
+        became.append((await write(writer, said("May it is.", value="May", **YEAR), by="ben")).became)
         if became[-1] is Became.SUPERSEDES:
             break
     assert became[0] is Became.REINFORCED and became[-1] is Became.SUPERSEDES
     assert await current(quick) == ["It starts in May."]
+
+
+async def test_whoever_said_a_fact_may_say_otherwise_however_often_it_was_said(
+    writer: MemoryWriter, quick: MemoryBook
+) -> None:
+    for _ in range(4):
+        await write(writer, said("It starts in April.", value="April", **YEAR))
+    newer = await write(writer, said("It starts in May.", value="May", confidence=0.1, **YEAR))
+    assert newer.became is Became.SUPERSEDES
+    assert await current(quick) == ["It starts in May."]
+
+
+async def test_the_same_value_in_other_words_is_said_again(writer: MemoryWriter, quick: MemoryBook) -> None:
+    await write(writer, said("It starts in April.", value="April", **YEAR))
+    again = await write(writer, said("Our year begins with april!", value="april", **YEAR))
+    assert again.became is Became.REINFORCED
+    assert await current(quick) == ["It starts in April."]
 
 
 async def test_a_fact_that_nobody_said_for_long_gives_way_to_a_weaker_one(
@@ -99,7 +116,7 @@ async def test_a_fact_that_nobody_said_for_long_gives_way_to_a_weaker_one(
 ) -> None:
     await write(writer, said("It starts in April.", value="April", confidence=0.8, **YEAR))
     clock.advance(365 * 86_400)
-    newer = await write(writer, said("It starts in May.", value="May", confidence=0.5, **YEAR))
+    newer = await write(writer, said("It starts in May.", value="May", confidence=0.5, **YEAR), by="ben")
     assert newer.became is Became.SUPERSEDES
 
 
