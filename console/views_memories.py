@@ -51,7 +51,7 @@ class MemoryHit:
     memory: MemoryRow
     score: float
     parts: Mapping[str, float]
-    """What is added: `words`, `meaning`, `covered`, `phrase`, `named`; `fresh` and `personal` multiply it."""
+    """What is added: `words`, `meaning`, `phrase`; `fresh` and `personal` multiply it."""
     terms: Mapping[str, float]
     """Word → its part."""
     tokens: int

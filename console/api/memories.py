@@ -188,7 +188,11 @@ async def correct_memory(memory: OfMemory, body: Correction, desk: AtDesk, askin
 
 @routes.post("/memories/{memory}/{move}")
 async def move_memory(
-    memory: OfMemory, move: MemoryMove, body: Moving, desk: AtDesk, asking: Asking
+    memory: OfMemory,
+    move: Annotated[MemoryMove, Path(description="What is done with it.")],
+    body: Moving,
+    desk: AtDesk,
+    asking: Asking,
 ) -> MemoryShown | None:
     """Withdraw, restore, archive, undo, confirm or erase a memory; of an erased one nothing is left to be given."""
     folder = await desk.home_of(body.organisation, asking)

@@ -32,6 +32,7 @@ class MemoryList(ApiModel):
     """Some memories, oldest first."""
 
     memories: tuple[MemoryShown, ...]
+    """Oldest first."""
     at: AwareDatetime
     """The moment for which importance is told."""
     next: MemoryId | None = Field(default=None, examples=[MEMORY])
@@ -48,19 +49,24 @@ class MemoryChangeShown(ApiModel):
     """One thing that happened to a memory."""
 
     event: str = Field(examples=["memory.corrected"])
+    """What happened."""
     at_version: int
+    """The version that it had afterwards."""
     text: str
     """What it said afterwards."""
     by: str
+    """Who did it."""
     position: int
     """Of the event in the ledger."""
     reason: str = ""
+    """Why, where that was said."""
 
 
 class MemoryWithHistory(ApiModel):
     """One memory with everything that happened to it."""
 
     memory: MemoryShown
+    """As it stands."""
     history: tuple[MemoryChangeShown, ...]
     """Oldest first."""
 
@@ -81,12 +87,15 @@ class MemoryHitShown(ApiModel):
     """One memory that a search found, and why."""
 
     memory: MemoryShown
+    """What was found."""
     score: float
+    """Compares hits of one search."""
     parts: dict[str, float]
-    """`words`, `meaning`, `covered`, `phrase`, `named` are added; `fresh` and `personal` multiply the sum."""
+    """`words`, `meaning`, `phrase` are added; `fresh` and `personal` multiply the sum."""
     terms: dict[str, float]
     """Word of the question → its part, largest first."""
     tokens: int
+    """How long it is for a model."""
 
 
 class MemoriesFoundShown(ApiModel):
@@ -120,11 +129,13 @@ class MemoryWrittenShown(ApiModel):
     became: str = Field(examples=["written"])
     """`written`, `reinforced`, `supersedes`, `disputed` (a person decides), `left`, `shown_before`, `there`."""
     why: str
+    """Why that became of it."""
     points: dict[str, int]
     """What spoke for and against it."""
     least: int
     """Points that it needed."""
     memory: MemoryShown | None = None
+    """The record that it became, or that said it already."""
     other: MemoryId | None = None
     """The one that it supersedes or contradicts."""
 
@@ -144,10 +155,13 @@ class MemoryCycleShown(ApiModel):
     held: bool
     """False where this day had one already."""
     day: date | None = None
+    """The date, UTC."""
     looked_at: int = 0
+    """Memories that hold."""
     faded: tuple[MemoryId, ...] = ()
     """Found faint, and not archived yet."""
     archived: tuple[MemoryId, ...] = ()
+    """Found faint for the third time in a row."""
     missed_days: int = 0
     """Days before it on which there was none."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from contracts import MemoryId, MemoryRecord
 from memory.recall.index import MemoryIndex, searched
-from memory.recall.rerank import gained
+from memory.recall.rerank import distinct, phrase
 from memory.recall.vectors import VectorRows
 from memory.records.book import MemoryBook
 from memory.records.decay import importance_now, left_of
@@ -28,7 +28,7 @@ from runtime.settings import MemorySettings
 if TYPE_CHECKING:
     from runtime.search.port import Vector
 
-KEYWORD_SHARE = 0.5
+KEYWORD_SHARE = 0.4
 """Part of a score that its words make where there is an embedder; measured by `bench/memory.py`."""
 _EMBEDDED_AT_ONCE = 256
 
@@ -40,8 +40,7 @@ class Recalled:
     record: MemoryRecord
     score: float
     parts: Mapping[str, float]
-    """What the score is made of: `words`, `meaning`, `covered`, `phrase`, `named` are added, `fresh` and `personal`
-    multiply what they come to."""
+    """What the score is made of: `words`, `meaning`, `phrase` are added, `fresh` and `personal` multiply the sum."""
     terms: Mapping[str, float]
     """Word of the question → its part, largest first."""
     tokens: int
@@ -124,7 +123,7 @@ class MemoryRecall:
         ]
         scored.sort(key=lambda hit: (-hit.score, hit.record.memory_id))
         least = scored[0].score * self._settings.relevance_least if scored else 0.0
-        near = [hit for hit in scored if hit.score >= least]
+        near = distinct(hit for hit in scored if hit.score >= least)
         hits, no_room = self._fitting(near, top or self._settings.shown)
         return Recall(hits, no_room, len(candidates), why_not)
 
@@ -189,8 +188,7 @@ class MemoryRecall:
         return {number: found[memory_id] for number, memory_id in named.items() if memory_id in found}
 
     def _scored(self, question: _Question, candidate: _Candidate, record: MemoryRecord) -> Recalled:
-        text = searched(record)
-        parts = candidate.parts | gained(question.query, record, text, question.rare)
+        parts = candidate.parts | {"phrase": phrase(question.query, searched(record))}
         score = sum(parts.values())
         factors = {"fresh": self._fresh(record, question.now), "personal": question.personal(record)}
         for factor in factors.values():

@@ -1,36 +1,31 @@
-"""What is looked at once few memories are left: how much of the question one answers, in which words, about whom."""
+"""What is looked at once few memories are left: whether one says what is asked in its very words, or only again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Protocol, TypeVar
 
 from contracts import MemoryRecord
-from runtime.search import plain, tokens
+from runtime.search import tokens
 
-COVERED = 0.25
-"""What a memory gains that holds every word of the question, rare words counting more."""
 PHRASE = 0.10
-"""What one gains that holds all neighbouring words of the question side by side."""
-NAMED = 0.15
-"""What one gains that is about a name which stands in the question."""
+"""What a memory gains that holds all neighbouring words of the question side by side."""
 
 
-def gained(query: str, record: MemoryRecord, text: str, rare: Mapping[str, float]) -> dict[str, float]:
-    """Return what a memory gains over its score by words and meaning, by reason; each between 0 and its constant."""
-    asked = list(dict.fromkeys(tokens(query)))
-    held = tokens(text)
-    return {
-        "covered": COVERED * _covered(asked, held, rare),
-        "phrase": PHRASE * _side_by_side(tokens(query), held),
-        "named": NAMED * _named(query, record),
-    }
+class HasRecord(Protocol):
+    """A hit."""
+
+    @property
+    def record(self) -> MemoryRecord: ...  # noqa: D102
 
 
-def _covered(asked: Sequence[str], held: Sequence[str], rare: Mapping[str, float]) -> float:
-    whole = sum(rare.get(word, 0.0) for word in asked)
-    there = set(held)
-    return sum(rare.get(word, 0.0) for word in asked if word in there) / whole if whole else 0.0
+Hit = TypeVar("Hit", bound=HasRecord)
+
+
+def phrase(query: str, text: str) -> float:
+    """Return what a memory gains for holding neighbouring words of the question side by side, 0 to `PHRASE`."""
+    return PHRASE * _side_by_side(tokens(query), tokens(text))
 
 
 def _side_by_side(asked: Sequence[str], held: Sequence[str]) -> float:
@@ -38,7 +33,9 @@ def _side_by_side(asked: Sequence[str], held: Sequence[str]) -> float:
     return len(wanted & set(pairwise(held))) / len(wanted) if wanted else 0.0
 
 
-def _named(query: str, record: MemoryRecord) -> float:
-    said = f" {' '.join(plain(query).split())} "
-    names = [plain(name) for name in (*record.entities, record.subject or "") if name]
-    return float(any(name in said for name in names))
+def distinct(hits: Iterable[Hit]) -> list[Hit]:
+    """Return hits without those that say in the same words what a better one says: they would take its room."""
+    kept: dict[frozenset[str], Hit] = {}
+    for hit in hits:
+        kept.setdefault(frozenset(tokens(hit.record.text)), hit)
+    return list(kept.values())

@@ -1,0 +1,328 @@
+"""Memory: how well and how fast the few sentences are found that a question needs, beside plainer ways.
+
+    python bench/memory.py [--json] [--sentences 1000 4000] [--scale 1000 10000 100000] [--parts retrieval scale stream]
+
+`retrieval`: long dialogues with labelled evidence (`memory_dialogues.py`, made from a seed), each sentence a record of
+its own date. recall@5, @10, @20 and MRR of the search as it is, by words alone and (with the extra `embeddings`) by
+words and meaning; beside it plain BM25 without stemming, stop words or a closer look, plain vectors, the newest.
+`decay` is the same with everything half a year faded; `loss` is what recall@10 loses by it.
+`given` tells what a search gives at its settings: how many records, and which part of them is evidence, with and
+without what it leaves out as too far from the best.
+
+`scale`: milliseconds of a search among so many records, the question's own vector apart (vectors are random: they cost
+the same), and the memory of the index over the process before.
+
+`stream`: 1,000 turns with small talk, repeats, contradictions and recalled text go through what reads turns: what is
+kept, how much of it is true and new, how much of the truth is kept, and stale facts that are recalled as current.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from memory_dialogues import Question, Said, dialogues
+from memory_stream import stream
+from rig import machine, parser, show
+
+from contracts import HolderKind, MemoryClass, MemoryHolder, MemoryKind
+from memory.recall.recall import MemoryRecall
+from memory.records.book import MemoryBook
+from memory.records.port import MemoryDraft, MemoryFilter
+from runtime.ledger import open_store
+from runtime.ledger.store import SqlStore
+from runtime.search import Embedder, KeptVectors, local_embedder
+from runtime.settings import LedgerSettings, MemorySettings
+
+ORGANISATION = "bench"
+HOLDER = MemoryHolder(kind=HolderKind.BUSINESS, name=ORGANISATION)
+WIDE = MemorySettings(recalled=40, relevance_least=0.0, shown_tokens=100_000)
+"""Twenty hits are looked at, so nothing is left out."""
+DECAYED_DAYS = 180
+
+
+class Clock:
+    """A clock that the bench moves."""
+
+    def __init__(self) -> None:
+        self.moment = datetime(2025, 1, 1, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        """Return the moment."""
+        return self.moment
+
+
+async def laid(store: SqlStore, clock: Clock, said: Sequence[Said]) -> tuple[MemoryBook, list[str]]:
+    """Write each sentence as a record of its date; return the book and the ids."""
+    book = MemoryBook(store, ORGANISATION, clock=clock, settings=WIDE)
+    ids: list[str] = []
+    by_day: dict[datetime, list[Said]] = {}
+    for each in said:
+        by_day.setdefault(each.at.replace(hour=9, minute=0), []).append(each)
+    for day, those in by_day.items():
+        clock.moment = day
+        drafts = [
+            MemoryDraft(
+                each.text, MemoryKind.EPISODIC, MemoryClass.PREFERENCE, HOLDER, 1.0, session=each.session,
+                entities=(each.person,), valid_from=each.at,
+            )
+            for each in those
+        ]  # fmt: skip
+        ids += [record.memory_id for record in await book.add_many(drafts, by="bench")]
+    clock.moment = said[-1].at + timedelta(days=1)
+    return book, ids
+
+
+def scored(found: Mapping[str, Sequence[Sequence[int]]], questions: Sequence[Question]) -> dict[str, Any]:
+    """Return way → recall@5, @10, @20 and MRR over all questions, and recall@5 of each kind."""
+    return {way: _of_way(ranks, questions) for way, ranks in found.items()}
+
+
+def _of_way(ranks: Sequence[Sequence[int]], questions: Sequence[Question]) -> dict[str, Any]:
+    at: dict[str, float] = {}
+    for most in (5, 10, 20):
+        hits = [bool(set(found[:most]) & set(asked.evidence)) for found, asked in zip(ranks, questions, strict=True)]
+        at[f"recall_{most}"] = round(sum(hits) / len(hits), 4)
+    first = [
+        next((1 / (place + 1) for place, number in enumerate(found[:20]) if number in asked.evidence), 0.0)
+        for found, asked in zip(ranks, questions, strict=True)
+    ]
+    kinds = {
+        kind: round(
+            sum(
+                bool(set(found[:5]) & set(asked.evidence))
+                for found, asked in zip(ranks, questions, strict=True)
+                if asked.kind == kind
+            )
+            / count,
+            4,
+        )
+        for kind, count in Counter(asked.kind for asked in questions).items()
+    }
+    return {**at, "mrr": round(sum(first) / len(first), 4), "recall_5_by_kind": kinds}
+
+
+async def retrieval(sentences: int, folder: Path) -> dict[str, Any]:
+    """Measure one length of dialogue."""
+    said, questions = dialogues(sentences)
+    clock, home = Clock(), Path(tempfile.mkdtemp(dir=folder))
+    store = await open_store(LedgerSettings(synchronous="NORMAL"), home=home, clock=clock)
+    try:
+        book, ids = await laid(store, clock, said)
+        number_of = {memory_id: number for number, memory_id in enumerate(ids)}
+        local = local_embedder()
+        embedder = None if local is None else KeptVectors(local, folder / "vectors")
+        found: dict[str, list[list[int]]] = {
+            "plain BM25": _plain(said, questions),
+            "newest first": [_newest(said, asked) for asked in questions],
+        }
+        ways: dict[str, tuple[Embedder | None, int]] = {
+            "ours, words": (None, 0),
+            "ours, words, decayed": (None, DECAYED_DAYS),
+        }
+        if embedder is not None:
+            found["plain vectors"] = await _by_vectors(said, questions, embedder)
+            ways |= {"ours": (embedder, 0), "ours, decayed": (embedder, DECAYED_DAYS)}
+        for way, (means, days) in ways.items():
+            recall, now = MemoryRecall(book, WIDE, means), clock.now() + timedelta(days=days)
+            found[way] = []
+            for asked in questions:
+                which = MemoryFilter(since=asked.since, until=asked.until)
+                hits = (await recall.search(asked.text, which, now=now, top=20)).hits
+                found[way].append([number_of[hit.record.memory_id] for hit in hits])
+        given = await _given(book, clock, questions, number_of, embedder)
+    finally:
+        await store.close()
+    told = scored(found, questions)
+    best = "ours" if embedder is not None else "ours, words"
+    loss = told[best]["recall_10"] - told[f"{best}, decayed"]["recall_10"]
+    return {
+        "sentences": sentences, "questions": len(questions), "embedder": None if local is None else local.name,
+        "ways": told, "decay_loss_recall_10": round(loss, 4), "given": given,
+        "best_at_5": max(told, key=lambda way: (told[way]["recall_5"], way == best)),
+    }  # fmt: skip
+
+
+async def _given(
+    book: MemoryBook, clock: Clock, questions: Sequence[Question], number_of: Mapping[str, int], means: Embedder | None
+) -> dict[str, Any]:
+    """Return what a search gives at its settings, and what it would give with nothing left out."""
+    told = {}
+    for name, settings in (
+        ("as it is", MemorySettings()),
+        ("nothing left out", MemorySettings(relevance_least=0.0, shown=20)),
+    ):
+        recall, sizes, right, covered = MemoryRecall(book, settings, means), 0, 0, 0
+        for asked in questions:
+            which = MemoryFilter(since=asked.since, until=asked.until)
+            hits = (await recall.search(asked.text, which, now=clock.now())).hits
+            numbers = {number_of[hit.record.memory_id] for hit in hits}
+            sizes += len(numbers)
+            right += len(numbers & set(asked.evidence))
+            covered += bool(numbers & set(asked.evidence))
+        count = len(questions)
+        told[name] = {
+            "records": round(sizes / count, 2),
+            "needed": round(right / max(sizes, 1), 4),
+            "covered": round(covered / count, 4),
+        }
+    return told
+
+
+def _plain(said: Sequence[Said], questions: Sequence[Question]) -> list[list[int]]:
+    """Rank by BM25 over lower-case words, k1 = 1.2 and b = 0.75, with the same filter of time."""
+    texts = [each.text.lower().replace(".", " ").replace(",", " ").split() for each in said]
+    usual = sum(map(len, texts)) / len(texts)
+    documents = Counter(word for text in texts for word in set(text))
+    ranks = []
+    for asked in questions:
+        words = asked.text.lower().replace("?", " ").split()
+        scores: dict[int, float] = {}
+        for number, text in enumerate(texts):
+            if not _in_time(said[number], asked):
+                continue
+            score = 0.0
+            for word in words:
+                often = text.count(word)
+                if often:
+                    rare = math.log(1 + (len(texts) - documents[word] + 0.5) / (documents[word] + 0.5))
+                    score += rare * often * 2.2 / (often + 1.2 * (0.25 + 0.75 * len(text) / usual))
+            if score:
+                scores[number] = score
+        ranks.append(sorted(scores, key=lambda number: (-scores[number], number))[:20])
+    return ranks
+
+
+def _newest(said: Sequence[Said], asked: Question) -> list[int]:
+    return [number for number in range(len(said) - 1, -1, -1) if _in_time(said[number], asked)][:20]
+
+
+async def _by_vectors(said: Sequence[Said], questions: Sequence[Question], embedder: Embedder) -> list[list[int]]:
+    import numpy as np
+
+    rows = np.asarray(await embedder.embed_passages([each.text for each in said]))
+    asked = np.asarray(await embedder.embed_queries([each.text for each in questions]))
+    ranks = []
+    for number, question in enumerate(questions):
+        near = rows @ asked[number]
+        near[[not _in_time(each, question) for each in said]] = -2
+        ranks.append([int(at) for at in np.argsort(-near, kind="stable")[:20]])
+    return ranks
+
+
+def _in_time(said: Said, asked: Question) -> bool:
+    day = said.at.replace(hour=9, minute=0)
+    return (asked.since is None or day >= asked.since) and (asked.until is None or day < asked.until)
+
+
+class _Random:
+    """Vectors that cost what true ones do to compare, and nothing to make."""
+
+    name = "random-384"
+
+    async def embed_queries(self, texts: Sequence[str]) -> Sequence[Any]:
+        """Return one for each text."""
+        import numpy as np
+
+        made = np.random.default_rng(len(texts)).standard_normal((len(texts), 384)).astype(np.float32)
+        return list(made / np.linalg.norm(made, axis=1, keepdims=True))
+
+    embed_passages = embed_queries
+
+
+async def scale(records: int, folder: Path, queries: int = 200) -> dict[str, Any]:
+    """Measure searches among so many records of twenty words, words as unevenly common as in a language."""
+    clock, home, chance = Clock(), Path(tempfile.mkdtemp(dir=folder)), random.Random(5)
+
+    def text(words: int) -> str:
+        return " ".join(f"w{int(20_000 * chance.random() ** 4)}" for _ in range(words))
+
+    store = await open_store(LedgerSettings(synchronous="NORMAL"), home=home, clock=clock)
+    try:
+        book = MemoryBook(store, ORGANISATION, clock=clock, settings=MemorySettings())
+        for start in range(0, records, 5_000):
+            many = [
+                MemoryDraft(text(20), MemoryKind.SEMANTIC, MemoryClass.FACT, HOLDER)
+                for _ in range(min(5_000, records - start))
+            ]
+            await book.add_many(many, by="bench")
+        await book.count()
+        recall = MemoryRecall(book, MemorySettings(), _Random())
+        before, begun = _resident(), time.perf_counter()
+        await recall.search("w1 w2", MemoryFilter(), now=clock.now())
+        first, taken = time.perf_counter() - begun, []
+        for _ in range(queries):
+            asked = text(8)
+            begun = time.perf_counter()
+            await recall.search(asked, MemoryFilter(), now=clock.now())
+            taken.append((time.perf_counter() - begun) * 1_000)
+    finally:
+        await store.close()
+    taken.sort()
+    return {
+        "records": records, "ms_p50": round(taken[queries // 2], 2), "ms_p95": round(taken[queries * 95 // 100], 2),
+        "first_s": round(first, 1), "mib": round(_resident() - before),
+    }  # fmt: skip
+
+
+def _resident() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4_096 / 2**20
+
+
+async def measure(sentences: Sequence[int], sizes: Sequence[int], parts: Sequence[str], folder: Path) -> dict[str, Any]:
+    """Return all parts that are asked for."""
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        if "retrieval" in parts:
+            found["retrieval"] = [await retrieval(count, Path(scratch)) for count in sentences]
+        if "stream" in parts:
+            found["stream"] = await stream(Path(scratch))
+        if "scale" in parts:
+            found["scale"] = [await scale(count, Path(scratch)) for count in sizes]
+    return found
+
+
+def lines(found: Mapping[str, Any]) -> list[str]:
+    """Return what was measured as lines."""
+    told = []
+    for one in found.get("retrieval", ()):
+        told.append(f"{one['sentences']:,} sentences, {one['questions']} questions, best at 5: {one['best_at_5']}")
+        told += [
+            f"  {way:24} R@5 {of['recall_5']:.3f}  R@10 {of['recall_10']:.3f}  R@20 {of['recall_20']:.3f}"
+            f"  MRR {of['mrr']:.3f}  {of['recall_5_by_kind']}"
+            for way, of in one["ways"].items()
+        ]
+        told.append(f"  decay takes {one['decay_loss_recall_10']:.4f} of recall@10; given: {one['given']}")
+    if "stream" in found:
+        told.append(f"stream: {found['stream']}")
+    told += [
+        f"{one['records']:,} records: {one['ms_p50']} ms, p95 {one['ms_p95']} ms, first {one['first_s']} s, "
+        f"{one['mib']} MiB"
+        for one in found.get("scale", ())
+    ]
+    return told
+
+
+def main() -> None:
+    """Measure and print."""
+    arguments = parser(__doc__)
+    arguments.add_argument("--sentences", type=int, nargs="+", default=[1_000, 4_000])
+    arguments.add_argument("--scale", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    arguments.add_argument("--parts", nargs="+", default=["retrieval", "stream", "scale"])
+    given = arguments.parse_args()
+    folder = (given.folder or [Path("/dev/shm")])[0]
+    found = asyncio.run(measure(given.sentences, given.scale, given.parts, folder))
+    show({"machine": machine(), **found}, lines, as_json=given.json)
+
+
+if __name__ == "__main__":
+    main()
