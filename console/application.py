@@ -22,6 +22,7 @@ from console.executions import SiliconExecutions
 from console.keeping import Keeping
 from console.letters import Letters
 from console.measuring import Measuring
+from console.memory_filing import MemoryFiling
 from console.ports import Application
 from console.ports_executions import Watch
 from console.prompting import Prompts
@@ -59,6 +60,7 @@ class SiliconApplication(
     Clustering,
     Bridging,
     Letters,
+    MemoryFiling,
     Remembering,
     Prompts,
     Ruling,

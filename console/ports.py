@@ -21,6 +21,7 @@ from console.ports_evidence import Evidence
 from console.ports_executions import Executions, Watch
 from console.ports_letters import Letters
 from console.ports_memories import MemoriesPort
+from console.ports_memory_files import MemoryFilesPort
 from console.ports_metrics import MetricsPort
 from console.ports_prompts import Prompts
 from console.ports_remote import Remote
@@ -44,6 +45,7 @@ class Application(
     Bridges,
     Letters,
     MemoriesPort,
+    MemoryFilesPort,
     Prompts,
     Rules,
     CostsPort,

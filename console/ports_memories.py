@@ -129,5 +129,5 @@ class MemoriesPort(Protocol):
         ...
 
     async def rebuild_memories(self) -> int:
-        """Make the table of memories again from the ledger; return how many there are."""
+        """Make what is derived again from the ledger, the table and the pages CURRENT.md; return how many there are."""
         ...

@@ -152,6 +152,7 @@ class Remembering:
         """Hold today's cycle; see the port."""
         room = await self._room(folder)
         report = await room.cycle.hold(room.now())
+        await room.pages.write(room.organisation.name)
         if report is None:
             return MemoryCycle(held=False)
         return MemoryCycle(
@@ -160,9 +161,13 @@ class Remembering:
 
     async def rebuild_memories(self) -> int:
         """Make the table again; see the port."""
+        from memory.files.pages import CurrentPages
         from memory.records.table import MemoryTable
 
-        return await MemoryTable(await self._resources.store()).rebuild()
+        store, settings = await self._resources.store(), self._resources.settings
+        count = await MemoryTable(store).rebuild()
+        await CurrentPages(store, self._resources.clock, settings.memory, settings.home).write_all()
+        return count
 
     async def _changing(self, folder: Path, memory_id: MemoryId, by: str | None) -> tuple[Room, Person]:
         """Return the room, and the person, who may change this memory."""

@@ -9,6 +9,8 @@ from agents.organisation import Organisation
 from console.meaning import FOLDER as VECTORS
 from console.views_memories import MemoryRow
 from contracts import MemoryId, MemoryRecord
+from memory.files.pages import CurrentPages
+from memory.files.places import root_of
 from memory.recall.index import searched
 from memory.recall.recall import MemoryRecall
 from memory.records.book import MemoryBook
@@ -33,6 +35,8 @@ class Room:
         self._clock = clock
         self._settings = settings.memory
         self._vectors = settings.home / VECTORS
+        self.files = root_of(settings.home, name)
+        self.pages = CurrentPages(store, clock, settings.memory, settings.home)
         self.book = MemoryBook(store, name, clock=clock, settings=settings.memory)
         self.writer = MemoryWriter(self.book, clock, settings.memory)
         self.turns = TurnReader(self.writer, ledger, name, settings.memory)

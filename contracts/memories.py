@@ -74,6 +74,8 @@ class MemorySource(Contract):
     """The order it comes from."""
     said_by: str | None = Field(default=None, max_length=200)
     """The person who wrote it down by hand."""
+    file: str | None = Field(default=None, max_length=500)
+    """The file, below the organisation's memory folder, in which they did."""
 
 
 class MemoryState(StrEnum):

@@ -128,8 +128,9 @@ class Beat:
 
     async def _remember(self, organisation: Name, now: datetime) -> None:
         if self._remembering is None:
-            store, settings = await self._resources.store(), self._resources.settings.memory
-            self._remembering = Remembering(store, organisation, self._resources.clock, settings)
+            store, settings = await self._resources.store(), self._resources.settings
+            clock = self._resources.clock
+            self._remembering = Remembering(store, organisation, clock, settings.memory, settings.home)
         await self._remembering.go(now)
 
     def _beats(self, watch: _Watch) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 from contracts import Name
+from memory.files.pages import CurrentPages
 from memory.records.book import MemoryBook
 from memory.records.cycle import DecayCycle
 from memory.writing.turns import TurnReader
@@ -20,11 +22,14 @@ _log = logging.getLogger(__name__)
 class Remembering:
     """Of one organisation. It keeps nothing that the ledger does not tell."""
 
-    def __init__(self, store: SqlStore, organisation: Name, clock: Clock, settings: MemorySettings) -> None:
+    def __init__(
+        self, store: SqlStore, organisation: Name, clock: Clock, settings: MemorySettings, home: Path
+    ) -> None:  # fmt: skip
         book = MemoryBook(store, organisation, clock=clock, settings=settings)
         self._organisation = organisation
         self._turns = TurnReader(MemoryWriter(book, clock, settings), store.ledger, organisation, settings)
         self._cycle = DecayCycle(book, store.ledger, organisation, settings)
+        self._pages = CurrentPages(store, clock, settings, home)
         self._held: date | None = None
 
     async def go(self, now: datetime) -> None:
@@ -37,6 +42,13 @@ class Remembering:
         day = now.astimezone(UTC).date()
         if self._held != day:
             report = await self._cycle.hold(now)
+            await self._write_pages()
             self._held = day
             if report is not None and report.archived:
                 _log.info("%d memories of %s faded and were archived", len(report.archived), self._organisation)
+
+    async def _write_pages(self) -> None:
+        try:
+            await self._pages.write(self._organisation)
+        except OSError as error:  # they are derived: nothing is lost, and tomorrow is another day
+            _log.warning("what holds today could not be written: %s", error)

@@ -1039,3 +1039,25 @@ memory-became-disputed = Waits for a person
 memory-became-left = Not worth remembering
 memory-became-shown-before = Only repeats what was shown
 memory-became-there = Was remembered before
+memory-exported = { $memories ->
+    [one] One memory
+   *[other] { $memories } memories
+}; files written: { $files }, unchanged: { $same }
+memory-export-edited = { $file } has edits that were not imported, so it was left alone: silicon memory import, or --overwrite.
+memory-import-untouched = Unchanged entries: { $count }
+memory-import-missing = { $count ->
+    [one] One memory is in no file any more and was left alone; --withdraw-missing forgets it.
+   *[other] { $count } memories are in no file any more and were left alone; --withdraw-missing forgets them.
+}
+memory-taken-changed = changed
+memory-taken-added = remembered
+memory-taken-replaces = remembered in the place of an older one
+memory-taken-disputed = waits for a person
+memory-taken-known = known already
+memory-taken-missing = missing
+memory-taken-withdrawn = forgotten
+memory-taken-conflict = conflict
+memory-taken-fault = fault
+memory-taken-edited = the file
+memory-taken-stands = the memory
+memory-taken-before = before

@@ -14,7 +14,7 @@ from itertools import groupby
 
 from sqlalchemy import ClauseElement, ColumnElement, Select, bindparam, delete, func, insert, select, update
 
-from contracts import Event, MemoryHolder, MemoryId, MemoryRecord, MemoryState, Name
+from contracts import Event, HolderKind, MemoryHolder, MemoryId, MemoryRecord, MemoryState, Name
 from memory.records.errors import MemoryPast
 from memory.records.fold import EVENTS, WRITTEN, Standing, fold
 from memory.records.port import Changes, MemoryFilter
@@ -95,6 +95,17 @@ class MemoryTable:
         query = select(memories.c.state, func.count()).where(memories.c.organisation == organisation)
         rows = await self._store.reader.rows(query.group_by(memories.c.state))
         return {str(row[0]): int(row[1]) for row in rows}
+
+    async def holders(self) -> Mapping[Name, Sequence[MemoryHolder]]:
+        """Return organisation → whose memories hold in it."""
+        await self.catch_up()
+        table = memories.c
+        query = select(table.organisation, table.holder_kind, table.holder).distinct()
+        query = query.where(table.state == MemoryState.ACTIVE.value)
+        found: dict[Name, list[MemoryHolder]] = {}
+        for organisation, kind, name in sorted(tuple(row) for row in await self._store.reader.rows(query)):
+            found.setdefault(organisation, []).append(MemoryHolder(kind=HolderKind(kind), name=name))
+        return found
 
     async def rebuild(self) -> int:
         """Make the table again from the events; return how many memories there are."""
