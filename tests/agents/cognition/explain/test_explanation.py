@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from agents.cognition.explain import Explanation, Point, Question, State, Thresholds, Verdict, explain
 from agents.cognition.explain.series import composition
@@ -99,12 +97,10 @@ def test_a_weekend_is_held_against_weekends() -> None:
     assert low.unusual.state is (State.NOT_FOUND if 60 % 7 in (4, 5) else State.FOUND)
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10_000))
-def test_noise_is_seldom_unusual(seed: int) -> None:
-    found = of([*noise(61, seed=seed)])
-
-    assert found.verdict in (Verdict.USUAL, Verdict.INCONCLUSIVE) or abs(found.unusual.effect or 0) > 12
+def test_noise_is_seldom_unusual() -> None:
+    """Chance goes beyond three spreads in a few of a thousand days; the days stand in advance, so that it is a fact."""
+    found = [of([*noise(61, seed=seed)]).verdict for seed in range(100)]
+    assert sum(verdict not in (Verdict.USUAL, Verdict.INCONCLUSIVE) for verdict in found) <= 2
 
 
 def slices(last: dict[str, float], weights: dict[str, int] | None = None) -> dict[str, list[Point]]:
