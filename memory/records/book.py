@@ -179,8 +179,8 @@ class MemoryBook:
             standing, _ = await self._there(memory_id)
             confirmed = self._event(events.CONFIRMED, by, supersedes=supersedes)
             changes = [_Change(standing, confirmed)]
-            if supersedes is not None:
-                older, said = await self._there(supersedes)
+            older, said = (None, None) if supersedes is None else await self._there(supersedes)
+            if older is not None and said is not None and older.state is MemoryState.ACTIVE:
                 changes.append(_Change(older, self._superseded_by(memory_id, by, self._clock.now())(older, said)))
             try:
                 await self._append(changes)

@@ -167,7 +167,10 @@ class Memories(Protocol):
         ...
 
     async def confirm(self, memory_id: MemoryId, *, by: str, supersedes: MemoryId | None = None) -> MemoryRecord:
-        """Let a disputed record hold from now on, and in the same commit supersede the one that it contradicts."""
+        """Let a disputed record hold from now on, and in the same commit supersede the one that it contradicts.
+
+        One that does not hold any more by itself stays as it is.
+        """
         ...
 
     async def supersede(self, memory_id: MemoryId, *, newer: MemoryId, by: str, reason: str = "") -> None:

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contracts import HolderKind, MemoryHolder, MemoryId, MemorySource, Name
+from contracts import Event, HolderKind, MemoryHolder, MemoryId, MemorySource, Name
 from memory.conversations import STARTED, TURN, Speaker, Started, Turn
 from memory.records.port import MemoryDraft
 from memory.writing.extracting import Candidate, candidates
@@ -61,7 +61,7 @@ class TurnReader:
             if not mine and len(events) < _AT_ONCE and head - saved.position < _PASSED_OVER:
                 return found
             for event in mine:
-                turn = Turn.of(event)
+                turn = _turn_of(event)
                 if turn is not None and turn.speaker is Speaker.PERSON:
                     found += await self.read(turn)
             upto = events[-1].position if len(events) == _AT_ONCE else head
@@ -97,6 +97,15 @@ class TurnReader:
             first = (await self._ledger.read_versions(conversation, [1]))[:1]
             self._started[conversation] = Started.of(first[0]) if first and first[0].type == STARTED else None
         return self._started[conversation]
+
+
+def _turn_of(event: Event) -> Turn | None:
+    """Return what an event says; None for one that says nothing that can be read: it must not hold up the others."""
+    try:
+        return Turn.of(event)
+    except (KeyError, ValueError, TypeError) as error:
+        _log.warning("%s at %d is no turn that can be read: %r", event.subject, event.position, error)
+        return None
 
 
 def _draft(candidate: Candidate, turn: Turn, started: Started, number: int) -> MemoryDraft:

@@ -128,6 +128,14 @@ async def test_a_disputed_one_holds_once_a_person_says_so(book: MemoryBook) -> N
     assert [record.text for record in await book.find(MemoryFilter())] == ["We buy from Elm."]
 
 
+async def test_a_disputed_one_can_be_confirmed_when_what_it_contradicts_is_gone(quick: MemoryBook) -> None:
+    old = await quick.add(a_draft("We buy from Oak."), by="ann")
+    new = await quick.add(a_draft("We buy from Elm."), by="analyst", disputes=old.memory_id)
+    await quick.withdraw(old.memory_id, by="ann")
+    assert (await quick.confirm(new.memory_id, by="ann", supersedes=old.memory_id)).state is MemoryState.ACTIVE
+    assert (await quick.get(old.memory_id)).state is MemoryState.WITHDRAWN
+
+
 async def test_what_is_said_again_grows_surer_and_is_counted_from_now(book: MemoryBook, clock: HandClock) -> None:
     record = await book.add(a_draft(importance=0.5, confidence=0.5), by="ann")
     clock.advance(10 * 86_400)

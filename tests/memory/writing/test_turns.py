@@ -102,6 +102,17 @@ async def test_a_turn_whose_words_were_erased_or_that_has_no_beginning_is_passed
     assert await reader.catch_up() == []
 
 
+async def test_a_turn_that_cannot_be_read_holds_up_no_other(
+    reader: TurnReader, quick: MemoryBook, sqlite_store: SqlStore
+) -> None:
+    for number, data in enumerate(({}, {"turn": "x", "speaker": "person", "text": "a"}, {"turn": 1, "speaker": "dog"})):
+        broken = Append(f"conversation/broken-{number}", (NewEvent(TURN, data),), 0, ORGANISATION, "/test")
+        await sqlite_store.ledger.append(broken)
+    await Talk(sqlite_store).say("I prefer tables.")
+    await reader.catch_up()
+    assert await known(quick) == ["I prefer tables."]
+
+
 async def test_a_contradiction_in_a_later_turn_takes_its_place(
     reader: TurnReader, quick: MemoryBook, sqlite_store: SqlStore, clock: HandClock
 ) -> None:
