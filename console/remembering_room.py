@@ -9,6 +9,8 @@ from agents.organisation import Organisation
 from console.meaning import FOLDER as VECTORS
 from console.views_memories import MemoryRow
 from contracts import MemoryId, MemoryRecord
+from memory.files.errors import FilesKeepWords
+from memory.files.exporting import export
 from memory.files.pages import CurrentPages
 from memory.files.places import root_of
 from memory.recall.index import searched
@@ -48,10 +50,30 @@ class Room:
         return self._clock.now()
 
     async def erase(self, memory_id: MemoryId, *, by: str, reason: str) -> None:
-        """Remove the words of a memory for good, and what was made of them: its row and the vectors of each version."""
-        texts = {searched(each.record) for each in await self.book.history(memory_id)}
-        await asyncio.to_thread(forget_vectors, self._vectors, texts)
+        """Remove the words of a memory for good, and what was made of them: row, vectors, pages and files.
+
+        Raises:
+            FilesKeepWords: all that is done, but a file that somebody edited still holds them.
+        """
+        told = [each.record for each in await self.book.history(memory_id)]
+        await asyncio.to_thread(forget_vectors, self._vectors, {searched(record) for record in told})
         await self.book.erase(memory_id, by=by, reason=reason)
+        await self.pages.write(self.organisation.name)
+        if self.files.is_dir():
+            await export(self.book, list({record.holder.name: record.holder for record in told}.values()), self.files)
+        if left := await asyncio.to_thread(self._still_in, memory_id):
+            raise FilesKeepWords(
+                f"{memory_id} is erased, but somebody edited files that still hold its words: {', '.join(left)} (below "
+                "memory/ORGANISATION of the home folder). Take the entry out of them, or delete them.",
+                id=memory_id, files=[*left],
+            )  # fmt: skip
+
+    def _still_in(self, memory_id: MemoryId) -> list[str]:
+        """Return the files, below the home folder, in which a memory still stands."""
+        files = sorted(self.files.rglob("*.md")) if self.files.is_dir() else []
+        return [
+            file.relative_to(self.files).as_posix() for file in files if memory_id.ulid.encode() in file.read_bytes()
+        ]
 
     def row(self, record: MemoryRecord) -> MemoryRow:
         """Return a record as faces show it."""

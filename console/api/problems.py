@@ -17,6 +17,7 @@ from console.api.errors import LoginRefused, NotReady, TooManyLogins
 from console.api.model import FieldFault, ProblemDetails
 from console.errors import Pruned, UnknownId
 from contracts import Json
+from memory.files.errors import FilesBusy, FilesKeepWords
 from memory.records.errors import MemoryPast
 from runtime.canonical import clean
 from runtime.errors import (
@@ -56,6 +57,8 @@ _STATUS: Mapping[type[SiliconError], int] = {
     KeyInUse: 422,
     BusinessRefusal: 409,
     MemoryPast: 409,
+    FilesBusy: 409,
+    FilesKeepWords: 409,
     PermissionRefused: 403,
     InvalidArguments: 422,
     ModelRequired: 409,

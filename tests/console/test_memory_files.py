@@ -42,3 +42,18 @@ def test_what_holds_is_a_page_that_is_made_again(desk: Desk) -> None:
         page.unlink()
     desk.rebuild()
     assert [page.read_text() for page in pages] == said
+
+
+def test_the_words_of_an_erased_one_leave_its_file_or_the_file_is_named(desk: Desk) -> None:
+    first, second = desk.write("The canary is Zebedee."), desk.write("The parrot is Polly.")
+    desk.told("cycle")
+    desk.told("export", "--as", "planner")
+    folder = desk.home / "memory" / "desk" / "people" / "planner"
+    desk.told("erase", first, "--reason", "asked for")
+    assert not [file for file in folder.rglob("*") if file.is_file() and "Zebedee" in file.read_text()]
+    assert "Polly" in (folder / "facts.md").read_text()
+
+    (folder / "facts.md").write_text((folder / "facts.md").read_text().replace("is Polly", "was Polly"))
+    assert desk.told("erase", second, "--reason", "asked for", exits=1) == ""
+    assert "Polly" in (folder / "facts.md").read_text(), "nobody writes over an edit"
+    assert not (folder / "CURRENT.md").exists(), "nothing holds any more"
