@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .ONESHELL:
-.PHONY: help demo test check lint bench crash-soak thorough model test-model data lock docs clean
+.PHONY: help demo test check lint bench crash-soak thorough explore model test-model data lock docs clean
 
 # Bytecode caches halve the start-up time of the command line.
 unexport PYTHONDONTWRITEBYTECODE
@@ -51,6 +51,9 @@ crash-soak: .venv/dev-ready ## Kill processes and servers at random during 200 r
 
 thorough: .venv/dev-ready data ## Pages that mean harm, and parts of Ray killed (some minutes)
 	@$(BIN)/python -m pytest -m thorough
+
+explore: .venv/dev-ready ## Look for examples that break what must hold, new ones each time (an hour)
+	@SILICON_TEST_EXAMPLES=explore $(BIN)/python -m pytest -m hypothesis
 
 model: .venv/dev-ready ## Fetch a small model and its server, and serve it on this machine (170 MB)
 	@$(BIN)/python -m tests.local_model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import warnings
 from collections.abc import Generator
@@ -11,8 +12,11 @@ from contextlib import suppress
 import pytest
 from hypothesis import settings
 
-settings.register_profile("house", deadline=None)  # no test judges how long something takes
-settings.load_profile("house")
+# No test judges how long something takes, and nobody's change fails by chance for what was there before it: examples
+# are always the same, but where somebody looks for new ones (`make explore`).
+settings.register_profile("house", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, max_examples=500, print_blob=True)
+settings.load_profile(os.environ.get("SILICON_TEST_EXAMPLES", "house"))
 FAILED = pytest.StashKey[bool]()
 
 

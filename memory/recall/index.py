@@ -7,7 +7,7 @@ record says is read from the table when it is shown.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,11 @@ class MemoryIndex:
 
     def __len__(self) -> int:
         return len(self._numbers)
+
+    @property
+    def numbers(self) -> Collection[int]:
+        """Those that are used."""
+        return self._numbers.values()
 
     @property
     def wasteful(self) -> bool:

@@ -26,6 +26,7 @@ from runtime.search import Embedder, EmbedderUnavailable
 from runtime.settings import MemorySettings
 
 if TYPE_CHECKING:
+    from memory.recall.index import Mask
     from runtime.search.port import Vector
 
 KEYWORD_SHARE = 0.4
@@ -62,6 +63,14 @@ class Recall:
     """Why meaning was left aside; empty where it was not."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is made of the memories in this process: numbers of one are numbers of the other, so they go together."""
+
+    index: MemoryIndex = field(default_factory=MemoryIndex)
+    vectors: VectorRows = field(default_factory=VectorRows)
+
+
 @dataclass(slots=True)
 class _Candidate:
     number: int
@@ -87,8 +96,7 @@ class MemoryRecall:
         self._book = book
         self._settings = settings
         self._embedder = embedder
-        self._index = MemoryIndex()
-        self._vectors = VectorRows()
+        self._kept = _Kept()
         self._position = 0
         self._head = 0
         """Of the ledger when all was taken in; while it stands there, nothing changed."""
@@ -110,91 +118,80 @@ class MemoryRecall:
             personal: a factor for who asks, around 1.
         """
         query = clean_text(query).strip()
-        await self._catch_up()
-        if not query or not len(self._index):
+        kept = await self._caught_up()
+        if not query or not len(kept.index):
             return Recall(())
-        vector, why_not = await self._embedded(query)
-        candidates, rare = self._candidates(query, vector, which, now)
-        records = await self._records(candidates)
+        top = top or self._settings.shown
+        vector, why_not = await self._embedded(kept, query)
+        scores, rare, mask = kept.index.by_words(query, which, now)
+        candidates = _candidates(kept, scores, vector, mask, max(self._settings.recalled, top))
+        records = await self._records(kept, candidates)
         scored = [
-            self._scored(_Question(query, rare, now, personal), each, records[each.number])
+            self._scored(kept, _Question(query, rare, now, personal), each, records[each.number])
             for each in candidates
             if each.number in records  # it may have gone between the two looks
         ]
         scored.sort(key=lambda hit: (-hit.score, hit.record.memory_id))
         least = scored[0].score * self._settings.relevance_least if scored else 0.0
         near = distinct(hit for hit in scored if hit.score >= least)
-        hits, no_room = self._fitting(near, top or self._settings.shown)
+        hits, no_room = self._fitting(near, top)
         return Recall(hits, no_room, len(candidates), why_not)
 
-    async def _catch_up(self) -> None:
+    async def _caught_up(self) -> _Kept:
+        """Return what is kept, up to date; a search goes on with it though another replaces it meanwhile."""
         async with self._turn:
             head = await self._book.head()
             if head == self._head:
-                return
-            if self._index.wasteful:
-                self._index, self._vectors, self._position = MemoryIndex(), VectorRows(), 0
+                return self._kept
+            if self._kept.index.wasteful:
+                self._kept, self._position = _Kept(), 0
             complete = False
             while not complete:
                 changes = await self._book.changes(after=self._position)
-                self._index.take_in(changes)
+                self._kept.index.take_in(changes)
                 self._position, complete = changes.position, changes.complete
             self._head = head
+            return self._kept
 
-    async def _embedded(self, query: str) -> tuple[Vector | None, str]:
+    async def _embedded(self, kept: _Kept, query: str) -> tuple[Vector | None, str]:
         """Return the vector of a question once all memories have theirs; None, and why, where there are none."""
         if self._embedder is None:
             return None, "no embedder"
         try:
             [wanted] = await self._embedder.embed_queries([query])
-            await self._embed_missing(self._embedder)
+            if kept.vectors.size not in (None, len(wanted)):
+                kept.index.fresh.update(kept.index.numbers)  # another model: what it made before says nothing
+            await self._embed_missing(kept, self._embedder)
         except EmbedderUnavailable as error:
             return None, error.message
         return wanted, ""
 
-    async def _embed_missing(self, embedder: Embedder) -> None:
+    async def _embed_missing(self, kept: _Kept, embedder: Embedder) -> None:
         import numpy as np
 
-        missing = [
-            (number, memory_id) for number in sorted(self._index.fresh) if (memory_id := self._index.ids[number])
-        ]
+        missing = [(number, memory_id) for number in sorted(kept.index.fresh) if (memory_id := kept.index.ids[number])]
         for start in range(0, len(missing), _EMBEDDED_AT_ONCE):
             part = missing[start : start + _EMBEDDED_AT_ONCE]
             records = await self._book.get_all([memory_id for _, memory_id in part])
             there = [(number, searched(records[each])) for number, each in part if each in records]
             if there:
                 made = await embedder.embed_passages([text for _, text in there])
-                self._vectors.put([number for number, _ in there], np.asarray(made, dtype=np.float32))
-            self._index.fresh.difference_update(number for number, _ in part)
+                kept.vectors.put([number for number, _ in there], np.asarray(made, dtype=np.float32))
+            kept.index.fresh.difference_update(number for number, _ in part)
 
-    def _candidates(
-        self, query: str, vector: Vector | None, which: MemoryFilter, now: datetime
-    ) -> tuple[list[_Candidate], Mapping[str, float]]:
-        """Return the best by words and the best by meaning, each with both scores between 0 and 1."""
-        scores, rare, mask = self._index.by_words(query, which, now)
-        best = {number: _Candidate(number) for number in top_of(scores, self._settings.recalled)}
-        if vector is not None:
-            for number in self._vectors.nearest(vector, mask, self._settings.recalled):
-                best.setdefault(number, _Candidate(number))
-        for each in best.values():
-            each.words = float(scores[each.number])
-            each.near = None if vector is None else self._vectors.similarity(vector, each.number)
-        _mix(list(best.values()))
-        return list(best.values()), rare
-
-    async def _records(self, candidates: Sequence[_Candidate]) -> Mapping[int, MemoryRecord]:
-        named = {each.number: memory_id for each in candidates if (memory_id := self._index.ids[each.number])}
+    async def _records(self, kept: _Kept, candidates: Sequence[_Candidate]) -> Mapping[int, MemoryRecord]:
+        named = {each.number: memory_id for each in candidates if (memory_id := kept.index.ids[each.number])}
         found = await self._book.get_all(list(named.values()))
         return {number: found[memory_id] for number, memory_id in named.items() if memory_id in found}
 
-    def _scored(self, question: _Question, candidate: _Candidate, record: MemoryRecord) -> Recalled:
+    def _scored(self, kept: _Kept, question: _Question, candidate: _Candidate, record: MemoryRecord) -> Recalled:
         parts = candidate.parts | {"phrase": phrase(question.query, searched(record))}
         score = sum(parts.values())
         factors = {"fresh": self._fresh(record, question.now), "personal": question.personal(record)}
         for factor in factors.values():
             score *= factor
         return Recalled(
-            record, score, parts | factors, self._index.terms(candidate.number, question.rare),
+            record, score, parts | factors, kept.index.terms(candidate.number, question.rare),
             count(record.text, "").tokens, importance_now(record, question.now, self._settings),
         )  # fmt: skip
 
@@ -217,6 +214,20 @@ class MemoryRecall:
         """Return what fading leaves of a score: `floor + (1 - floor) × what is left`."""
         floor = self._settings.decay_floor
         return floor + (1 - floor) * left_of(record, now, self._settings)
+
+
+def _candidates(kept: _Kept, scores: Vector, vector: Vector | None, mask: Mask, most: int) -> list[_Candidate]:
+    """Return the best by words and the best by meaning, so many of each, with both scores between 0 and 1."""
+    best = {number: _Candidate(number) for number in top_of(scores, most)}
+    if vector is not None:
+        for number in kept.vectors.nearest(vector, mask, most):
+            best.setdefault(number, _Candidate(number))
+    for each in best.values():
+        each.words = float(scores[each.number])
+        each.near = None if vector is None else kept.vectors.similarity(vector, each.number)
+    found = list(best.values())
+    _mix(found)
+    return found
 
 
 def top_of(scores: Vector, top: int) -> list[int]:

@@ -35,6 +35,11 @@ class VectorRows:
     def __contains__(self, number: int) -> bool:
         return number < len(self._has) and bool(self._has[number])
 
+    @property
+    def size(self) -> int | None:
+        """Dimensions of the vectors; None while there are none."""
+        return None if self._rows is None else int(self._rows.shape[1])
+
     def put(self, numbers: list[int], vectors: Floats) -> None:
         """Take vectors in, of length 1, one for each number."""
         import numpy as np

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ from contracts import MemoryHolder, MemoryId, MemoryRecord, MemorySource, Memory
 from memory.records import fold as events
 from memory.records.decay import read_again, surer
 from memory.records.errors import MemoryPast
-from memory.records.fold import Standing, fold, history
+from memory.records.fold import Standing, fold, history, place_of
 from memory.records.life import Move, state_after
 from memory.records.port import Changes, MemoryDraft, MemoryFilter, MemoryVersion
 from memory.records.table import MemoryTable
@@ -29,7 +29,9 @@ _TRIES = 5
 """How often a change is decided anew when somebody else changed the same memory at the same moment."""
 _AT_ONCE = 500
 _WORDS = frozenset(field.name for field in fields(MemoryDraft)) - {"memory_id"}
-Decide: TypeAlias = Callable[[Standing, MemoryRecord], NewEvent]
+Decide: TypeAlias = Callable[[Standing, MemoryRecord], NewEvent | None]
+"""None: nothing is to happen."""
+Plan: TypeAlias = Callable[[Standing, MemoryRecord], Awaitable[Sequence["_Change"]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,10 @@ class MemoryBook:
         if supersedes is None:
             await self._store.ledger.append(new)
             return record
-        await self._change(supersedes, self._superseded_by(record.memory_id, by, record.valid_from), beside=[new])
+        since = record.valid_from
+        await self._change(
+            supersedes, lambda _, older: self._superseded(older, record.memory_id, by, since), beside=[new]
+        )
         return record
 
     async def add_many(self, drafts: Sequence[MemoryDraft], *, by: str) -> list[MemoryRecord]:
@@ -79,10 +84,6 @@ class MemoryBook:
     async def get_all(self, memory_ids: Sequence[MemoryId]) -> Mapping[MemoryId, MemoryRecord]:
         """Return those of these records whose words are there; see the port."""
         return await self.table.get_all(self._organisation, memory_ids)
-
-    async def standing(self, memory_id: MemoryId) -> Standing:
-        """Return a memory with what its stream tells beside what it says; raise NotFound."""
-        return await self._standing(memory_id)
 
     async def history(self, memory_id: MemoryId) -> list[MemoryVersion]:
         """Return what happened to a record; see the port."""
@@ -141,7 +142,9 @@ class MemoryBook:
     async def reinforce(self, memory_id: MemoryId, *, source: MemorySource, by: str) -> MemoryRecord:
         """Note that the same was said again; see the port."""
 
-        def decide(standing: Standing, record: MemoryRecord) -> NewEvent:
+        def decide(standing: Standing, record: MemoryRecord) -> NewEvent | None:
+            if place_of(source) & standing.heard:
+                return None
             return self._event(
                 events.REINFORCED, by, importance=read_again(record.importance, self._settings),
                 confidence=surer(record.confidence, self._settings), source=source.to_json(),
@@ -171,34 +174,27 @@ class MemoryBook:
 
     async def supersede(self, memory_id: MemoryId, *, newer: MemoryId, by: str, reason: str = "") -> None:
         """Say that another record holds in its place; see the port."""
-        await self._change(memory_id, self._superseded_by(newer, by, self._clock.now(), reason))
+        now = self._clock.now()
+        await self._change(memory_id, lambda _, record: self._superseded(record, newer, by, now, reason))
 
     async def confirm(self, memory_id: MemoryId, *, by: str, supersedes: MemoryId | None = None) -> MemoryRecord:
         """Let a disputed record hold; see the port."""
-        for _ in range(_TRIES):
-            standing, _ = await self._there(memory_id)
-            confirmed = self._event(events.CONFIRMED, by, supersedes=supersedes)
-            changes = [_Change(standing, confirmed)]
-            older, said = (None, None) if supersedes is None else await self._there(supersedes)
-            if older is not None and said is not None and older.state is MemoryState.ACTIVE:
-                changes.append(_Change(older, self._superseded_by(memory_id, by, self._clock.now())(older, said)))
-            try:
-                await self._append(changes)
-            except VersionConflict:
-                continue
-            return await self.get(memory_id)
-        raise self._too_many(memory_id)
+
+        async def plan(standing: Standing, record: MemoryRecord) -> Sequence[_Change]:
+            older = None if supersedes is None else await self._holding(supersedes, memory_id)
+            instead = supersedes if older is None else older.memory_id
+            confirmed = _Change(standing, self._event(events.CONFIRMED, by, supersedes=instead))
+            return [confirmed, *self._giving_way(older, memory_id, by)]
+
+        return await self._together(memory_id, plan)
 
     async def undo(self, memory_id: MemoryId, *, by: str, reason: str = "") -> MemoryRecord:
         """Take the newest change back; see the port."""
-        for _ in range(_TRIES):
-            standing, record = await self._there(memory_id)
-            try:
-                await self._append(await self._taken_back(standing, record, by, reason))
-            except VersionConflict:
-                continue
-            return await self.get(memory_id)
-        raise self._too_many(memory_id)
+
+        async def plan(standing: Standing, record: MemoryRecord) -> Sequence[_Change]:
+            return await self._taken_back(standing, record, by, reason)
+
+        return await self._together(memory_id, plan)
 
     async def withdraw(self, memory_id: MemoryId, *, by: str, reason: str = "") -> MemoryRecord:
         """Forget a record so that it can be restored; see the port."""
@@ -210,7 +206,11 @@ class MemoryBook:
 
     async def restore(self, memory_id: MemoryId, *, by: str, reason: str = "") -> MemoryRecord:
         """Bring a record back; see the port."""
-        return await self._change(memory_id, lambda *_: self._event(events.RESTORED, by, reason))
+
+        async def plan(standing: Standing, record: MemoryRecord) -> Sequence[_Change]:
+            return await self._brought_back(standing, record, by, reason)
+
+        return await self._together(memory_id, plan)
 
     async def fade(self, memory_id: MemoryId, *, cycle: str, archive_after: int) -> MemoryRecord | None:
         """Note that the daily cycle of a date found a record nearly forgotten, and archive it after so many in a row.
@@ -239,17 +239,12 @@ class MemoryBook:
         await self.table.catch_up()  # the table has its words as well
         await self._store.reader.flush_erased()
 
-    async def _taken_back(self, standing: Standing, record: MemoryRecord, by: str, reason: str) -> list[_Change]:
+    async def _taken_back(self, standing: Standing, record: MemoryRecord, by: str, reason: str) -> Sequence[_Change]:
         """Return what takes the newest change of a memory back."""
         if standing.state in (MemoryState.ARCHIVED, MemoryState.WITHDRAWN):
-            return [_Change(standing, self._event(events.RESTORED, by, reason))]
+            return await self._brought_back(standing, record, by, reason)
         if standing.state is MemoryState.SUPERSEDED:
-            back = [_Change(standing, self._event(events.REINSTATED, by, reason))]
-            if record.superseded_by is not None:
-                newer = await self._standing(record.superseded_by)
-                if newer.state is MemoryState.ACTIVE:
-                    back.append(_Change(newer, self._event(events.WITHDRAWN, by, reason)))
-            return back
+            return await self._reinstated(standing, record, by, reason)
         if standing.state is MemoryState.ACTIVE and standing.revertible:
             now = self._clock.now()
             before = standing.revertible[-1]
@@ -258,20 +253,70 @@ class MemoryBook:
             return [_Change(standing, self._event(events.REVERTED, by, reason, record=as_before.to_json()))]
         raise MemoryPast(f"There is nothing to take back of {standing.memory_id}.", id=standing.memory_id)
 
-    def _superseded_by(self, newer: MemoryId, by: str, until: datetime, reason: str = "") -> Decide:
-        def decide(standing: Standing, record: MemoryRecord) -> NewEvent:
-            ends = max(until, record.valid_from)
-            return self._event(events.SUPERSEDED, by, reason, newer=newer, until=ends.isoformat())
+    async def _reinstated(self, standing: Standing, record: MemoryRecord, by: str, reason: str) -> Sequence[_Change]:
+        """Let a superseded record hold again, and withdraw what holds in its place."""
+        back = [_Change(standing, self._event(events.REINSTATED, by, reason))]
+        newer = None if record.superseded_by is None else await self._standing(record.superseded_by)
+        if newer is not None and newer.state is MemoryState.SUPERSEDED:
+            raise MemoryPast(
+                f"{newer.memory_id}, which took the place of {standing.memory_id}, was itself superseded: take that "
+                "back first.", id=standing.memory_id, newer=newer.memory_id,
+            )  # fmt: skip
+        if newer is not None and newer.state is MemoryState.ACTIVE:
+            back.append(_Change(newer, self._event(events.WITHDRAWN, by, reason)))
+        return back
 
-        return decide
+    async def _brought_back(self, standing: Standing, record: MemoryRecord, by: str, reason: str) -> Sequence[_Change]:
+        """Return what restores a memory: what held in the place that it had gives way, and a dispute is open again."""
+        if standing.state is MemoryState.WITHDRAWN and record.disputes is not None:
+            return [_Change(standing, self._event(events.REOPENED, by, reason))]
+        holding = None if record.supersedes is None else await self._holding(record.supersedes, standing.memory_id)
+        back = _Change(standing, self._event(events.RESTORED, by, reason))
+        return [back, *self._giving_way(holding, standing.memory_id, by)]
+
+    async def _holding(self, memory_id: MemoryId, newer: MemoryId) -> Standing | None:
+        """Return what holds by now in the place of a memory, along what superseded it; None where nothing does.
+
+        A chain that comes to `newer` holds nothing but that.
+        """
+        seen = {newer}
+        while memory_id not in seen:
+            seen.add(memory_id)
+            standing = await self._standing(memory_id)
+            if standing.record is None or standing.state is MemoryState.ACTIVE:
+                return standing if standing.record is not None else None
+            if standing.state is not MemoryState.SUPERSEDED or standing.record.superseded_by is None:
+                return None
+            memory_id = standing.record.superseded_by
+        return None
+
+    def _giving_way(self, older: Standing | None, newer: MemoryId, by: str) -> Sequence[_Change]:
+        if older is None or older.record is None:
+            return ()
+        return (_Change(older, self._superseded(older.record, newer, by, self._clock.now())),)
+
+    def _superseded(
+        self, record: MemoryRecord, newer: MemoryId, by: str, until: datetime, reason: str = ""
+    ) -> NewEvent:
+        ends = max(until, record.valid_from)
+        return self._event(events.SUPERSEDED, by, reason, newer=newer, until=ends.isoformat())
 
     async def _change(self, memory_id: MemoryId, decide: Decide, *, beside: Sequence[Append] = ()) -> MemoryRecord:
         """Let one thing happen to a memory, decided over how it stands, and anew when somebody else was quicker."""
+
+        async def plan(standing: Standing, record: MemoryRecord) -> Sequence[_Change]:
+            event = decide(standing, record)
+            return () if event is None else (_Change(standing, event),)
+
+        return await self._together(memory_id, plan, beside=beside)
+
+    async def _together(self, memory_id: MemoryId, plan: Plan, *, beside: Sequence[Append] = ()) -> MemoryRecord:
+        """Let what belongs together happen in one commit, planned anew when somebody else was quicker."""
         for _ in range(_TRIES):
             standing, record = await self._there(memory_id)
-            event = decide(standing, record)
+            changes = await plan(standing, record)
             try:
-                await self._append([_Change(standing, event)], beside)
+                await self._append(changes, beside)
             except VersionConflict:
                 continue
             return await self.get(memory_id)

@@ -89,9 +89,13 @@ class DecayCycle:
         over = {event.subject for event in newest if event.type == ENDED}
         archived = []
         for record in found:
-            if record.session in over:
+            if record.session not in over:
+                continue
+            try:
                 await self._book.archive(record.memory_id, by="cycle", reason="its conversation ended")
-                archived.append(record.memory_id)
+            except (VersionConflict, MemoryPast):  # it is being changed, or another process was quicker
+                continue
+            archived.append(record.memory_id)
         return archived
 
     async def _note(self, report: CycleReport, expected: int) -> bool:

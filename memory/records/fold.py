@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from contracts import Event, MemoryId, MemoryRecord, MemoryState
+from contracts import Event, MemoryId, MemoryRecord, MemorySource, MemoryState
 from memory.records.life import Move, state_after
 from memory.records.port import MemoryVersion
 from runtime.errors import NotFound
@@ -17,11 +17,12 @@ WRITTEN, CORRECTED, REVERTED = "memory.written", "memory.corrected", "memory.rev
 REINFORCED, READ, FADED = "memory.reinforced", "memory.read", "memory.faded"
 SUPERSEDED, REINSTATED, CONFIRMED = "memory.superseded", "memory.reinstated", "memory.confirmed"
 ARCHIVED, WITHDRAWN, RESTORED, ERASED = "memory.archived", "memory.withdrawn", "memory.restored", "memory.erased"
+REOPENED = "memory.reopened"
 
 MOVES: Mapping[str, Move] = {
     CORRECTED: Move.CORRECT, REVERTED: Move.CORRECT, REINFORCED: Move.REINFORCE, READ: Move.READ, FADED: Move.FADE,
     SUPERSEDED: Move.SUPERSEDE, REINSTATED: Move.REINSTATE, CONFIRMED: Move.CONFIRM, ARCHIVED: Move.ARCHIVE,
-    WITHDRAWN: Move.WITHDRAW, RESTORED: Move.RESTORE, ERASED: Move.ERASE,
+    WITHDRAWN: Move.WITHDRAW, RESTORED: Move.RESTORE, REOPENED: Move.REOPEN, ERASED: Move.ERASE,
 }  # fmt: skip
 """Event → the move that it tells of."""
 EVENTS = (WRITTEN, *MOVES)
@@ -44,6 +45,8 @@ class Standing:
     """Dates of the daily cycles in a row, up to now, that found it nearly forgotten."""
     revertible: tuple[MemoryRecord, ...] = ()
     """What it said before each correction that was not taken back, oldest first."""
+    heard: frozenset[str] = frozenset()
+    """Turns and orders that said it; one of them counts once, however often it is read."""
 
 
 def fold(events: Sequence[Event]) -> Standing:
@@ -58,7 +61,8 @@ def fold(events: Sequence[Event]) -> Standing:
     first = events[0]
     record = None if first.data is None else MemoryRecord.read(first.data["record"])  # type: ignore[arg-type]
     state = MemoryState.ERASED if record is None else record.state
-    standing = Standing(MemoryId(first.subject), state, 1, first.position, record)
+    heard = frozenset[str]() if record is None else place_of(record.source)
+    standing = Standing(MemoryId(first.subject), state, 1, first.position, record, heard=heard)
     for event in events[1:]:
         standing = after(standing, event)
     return standing
@@ -88,6 +92,15 @@ def history(events: Sequence[Event]) -> list[MemoryVersion]:
     return found
 
 
+def place_of(source: MemorySource) -> frozenset[str]:
+    """Return the turn or order in which something was said; none where a person wrote it down, which always counts."""
+    if source.said_by is not None:
+        return frozenset()
+    if source.conversation is not None and source.turn is not None:
+        return frozenset({f"{source.conversation} {source.turn}"})
+    return frozenset() if source.order_id is None else frozenset({source.order_id})
+
+
 def _corrected(standing: Standing, data: Facts, at: datetime) -> Standing:
     before = standing.record
     assert before is not None
@@ -105,7 +118,8 @@ def _accessed(standing: Standing, data: Facts, at: datetime) -> Standing:
     changes: dict[str, object] = {"importance": float(data["importance"]), "accessed_at": at}
     if "confidence" in data:
         changes["confidence"] = float(data["confidence"])
-    return _with(replace(standing, faded=()), changes)
+    heard = standing.heard | (place_of(MemorySource.read(data["source"])) if "source" in data else frozenset())
+    return _with(replace(standing, faded=(), heard=heard), changes)
 
 
 def _faded(standing: Standing, data: Facts, at: datetime) -> Standing:
@@ -147,6 +161,7 @@ _CHANGES: Mapping[str, Callable[[Standing, Facts, datetime], Standing]] = {
     ARCHIVED: _put_away,
     WITHDRAWN: _put_away,
     RESTORED: _restored,
+    REOPENED: _restored,
 }
 
 

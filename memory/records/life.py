@@ -24,6 +24,8 @@ class Move(StrEnum):
     """Something newer holds in its place."""
     REINSTATE = "reinstate"
     """What superseded it was taken back."""
+    REOPEN = "reopen"
+    """Brought back, it waits for a decision again: it contradicts something."""
     CONFIRM = "confirm"
     """A person decided for it."""
     ARCHIVE = "archive"
@@ -45,7 +47,6 @@ LIFE: Mapping[tuple[MemoryState, Move], MemoryState] = {
     (ACTIVE, Move.WITHDRAW): WITHDRAWN,
     (ACTIVE, Move.ERASE): ERASED,
     (SUPERSEDED, Move.REINSTATE): ACTIVE,
-    (SUPERSEDED, Move.WITHDRAW): WITHDRAWN,
     (SUPERSEDED, Move.ERASE): ERASED,
     (DISPUTED, Move.CORRECT): DISPUTED,
     (DISPUTED, Move.REINFORCE): DISPUTED,
@@ -56,6 +57,7 @@ LIFE: Mapping[tuple[MemoryState, Move], MemoryState] = {
     (ARCHIVED, Move.WITHDRAW): WITHDRAWN,
     (ARCHIVED, Move.ERASE): ERASED,
     (WITHDRAWN, Move.RESTORE): ACTIVE,
+    (WITHDRAWN, Move.REOPEN): DISPUTED,
     (WITHDRAWN, Move.ERASE): ERASED,
 }
 """Every move there is. Nothing leads out of erased. What is disputed becomes active by a person's decision or,

@@ -156,7 +156,10 @@ class Memories(Protocol):
         ...
 
     async def reinforce(self, memory_id: MemoryId, *, source: MemorySource, by: str) -> MemoryRecord:
-        """Note that the same was said again: importance as if read, confidence nearer to 1."""
+        """Note that the same was said again: importance as if read, confidence nearer to 1.
+
+        The same turn or order counts once, however often it is told; what a person wrote down by hand always counts.
+        """
         ...
 
     async def note_read(self, memory_ids: Sequence[MemoryId], *, by: str) -> None:
@@ -169,7 +172,8 @@ class Memories(Protocol):
     async def confirm(self, memory_id: MemoryId, *, by: str, supersedes: MemoryId | None = None) -> MemoryRecord:
         """Let a disputed record hold from now on, and in the same commit supersede the one that it contradicts.
 
-        One that does not hold any more by itself stays as it is.
+        Where something else took the place of that one meanwhile, it is that which is superseded; where nothing
+        holds there any more, nothing.
         """
         ...
 
@@ -183,7 +187,7 @@ class Memories(Protocol):
         What a supersession put in its place is withdrawn in the same commit.
 
         Raises:
-            MemoryPast: there is nothing to take back, or it was erased.
+            MemoryPast: there is nothing to take back, it was erased, or what superseded it was itself superseded.
         """
         ...
 
@@ -196,7 +200,11 @@ class Memories(Protocol):
         ...
 
     async def restore(self, memory_id: MemoryId, *, by: str, reason: str = "") -> MemoryRecord:
-        """Bring back what was archived or withdrawn, as important as it was when last read; raise MemoryPast."""
+        """Bring back what was archived or withdrawn, as important as it was when last read; raise MemoryPast.
+
+        What it had superseded, or what holds there by now, is superseded again in the same commit; one that
+        contradicts something and was never decided waits for a decision again.
+        """
         ...
 
     async def erase(self, memory_id: MemoryId, *, by: str, reason: str) -> None:

@@ -97,7 +97,7 @@ class MemoryWriter:
 
     async def _again(self, known: MemoryRecord, draft: MemoryDraft, judgement: Judgement, by: str) -> Written:
         """Reinforce what is known; what was disputed may outweigh by now what it contradicts."""
-        if known.source == draft.source:
+        if draft.source.said_by is None and known.source == draft.source:
             return Written(Became.THERE, "this very turn said it", judgement, known)
         record = await self._memories.reinforce(known.memory_id, source=draft.source, by=by)
         if record.state is MemoryState.DISPUTED and (older := await self._outweighed(record)) is not None:

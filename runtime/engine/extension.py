@@ -29,13 +29,11 @@ async def extension_for(run: Run, problem: Problem) -> Extension:
     free = {limit: most - spent[limit] for limit, most in amounts_of(budget).items()}
     least = _more(needs_of(problem), free)
     shared = "budget" in problem.facts  # one that others draw on too: no larger budget of the order's own helps
-    if not least and problem.facts.get("limit") in free and "order_id" not in problem.facts and not shared:
-        limit = Limit(str(problem.facts["limit"]))  # others that stopped with it had set the rest of it aside
-        least = {limit: SMALLEST[limit]}
     asked = _more(_estimate(run, missing, spent), free)
-    if not asked and not least and not shared and (name := problem.facts.get("limit")) in free:
-        # Who stopped, below, had too little of what others beside it held then and have given back since: it is enough
-        # by now, and whoever asks for nothing would never be let go on.
+    below, name = "order_id" in problem.facts, problem.facts.get("limit")
+    if not least and name in free and not shared and not (below and asked):
+        # Others that stopped with it, or beside it below, had set the rest aside and have given it back since: it is
+        # enough by now, and whoever asks for nothing would never be let go on.
         least = {Limit(str(name)): SMALLEST[Limit(str(name))]}
     asked |= {limit: max(more, asked.get(limit, more)) for limit, more in least.items()}
     currency = budget.money.currency if budget.money else None

@@ -47,7 +47,7 @@ class WordColumns:
         self._words: dict[int, tuple[str, ...]] = {}
         """Text → its different words."""
         self._lengths = array("f")
-        """By number; -1 for one that is not there."""
+        """By number; 0 for one that is not there."""
         self._total = 0.0
 
     def __len__(self) -> int:
@@ -57,7 +57,7 @@ class WordColumns:
         """Take a text in, under a number that is greater than any before."""
         counted = Counter(tokens(text))
         while len(self._lengths) <= number:
-            self._lengths.append(-1.0)
+            self._lengths.append(0.0)
         self._lengths[number] = float(counted.total())
         self._total += counted.total()
         for word, times in counted.items():
@@ -74,7 +74,7 @@ class WordColumns:
         if words is None:
             return
         self._total -= self._lengths[number]
-        self._lengths[number] = -1.0
+        self._lengths[number] = 0.0
         for word in words:
             self._take_out(word, number)
 

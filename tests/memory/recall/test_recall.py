@@ -30,6 +30,7 @@ class TwoMeanings:
 
     name = "two-meanings"
     away = False
+    size = 2
 
     async def embed_queries(self, texts: Sequence[str]) -> Sequence[Vector]:
         if self.away:
@@ -40,7 +41,7 @@ class TwoMeanings:
 
     def _vector(self, text: str) -> Vector:
         money = any(word in text.lower() for word in ("invoice", "bill", "pay"))
-        return np.array([1.0, 0.0] if money else [0.0, 1.0], dtype=np.float32)
+        return np.eye(self.size, dtype=np.float32)[0 if money else 1]
 
 
 @pytest.fixture
@@ -140,10 +141,10 @@ async def test_ten_thousand_questions_of_one_domain_see_nothing_of_the_other(
     ]
     made = await quick.add_many(drafts, by="ann")
     await recall.search("supplier", MemoryFilter(domains=["sales"]), now=clock.now())
-    foreign = [recall._index.ids.index(record.memory_id) for record in made if record.domain == "purchasing"]
+    foreign = [recall._kept.index.ids.index(record.memory_id) for record in made if record.domain == "purchasing"]
     which = MemoryFilter(domains=["sales"])
     for n in range(10_000):
-        scores, _, mask = recall._index.by_words(f"supplier {n % 50} day {n % 200}", which, clock.now())
+        scores, _, mask = recall._kept.index.by_words(f"supplier {n % 50} day {n % 200}", which, clock.now())
         assert not mask[foreign].any()
         assert not scores[foreign].any()
 
@@ -230,6 +231,36 @@ async def test_meaning_finds_what_no_word_tells_and_words_go_on_without_it(quick
     without = await recall.search("invoices of oak", MemoryFilter(), now=clock.now())
     assert texts(without) == ["Invoices of Oak are due in June."]
     assert without.by_words == "The endpoint is away."
+
+
+async def test_a_model_of_another_size_makes_all_vectors_anew(quick: MemoryBook, clock: HandClock) -> None:
+    embedder = TwoMeanings()
+    recall = MemoryRecall(quick, MemorySettings(), embedder)
+    await quick.add_many([a_draft("Invoices of Oak are due in June."), a_draft("Birds sing at dawn.")], by="ann")
+    await recall.search("When do we pay?", MemoryFilter(), now=clock.now())
+    embedder.size = 5
+    found = await recall.search("When do we pay?", MemoryFilter(), now=clock.now())
+    assert texts(found)[0] == "Invoices of Oak are due in June." and found.hits[0].parts["meaning"] > 0
+
+
+async def test_searches_go_on_while_most_memories_go_and_the_index_is_made_anew(
+    quick: MemoryBook, clock: HandClock
+) -> None:
+    recall = MemoryRecall(quick, MemorySettings(), TwoMeanings())
+    made = await quick.add_many([a_draft(f"Invoice {n} of Oak.") for n in range(1_200)], by="ann")
+
+    async def ask() -> None:
+        for _ in range(20):
+            found = await recall.search("bill 1199", MemoryFilter(), now=clock.now())
+            assert "Invoice 1199 of Oak." in texts(found)
+
+    async def forget() -> None:
+        for record in made[:700]:
+            await quick.erase(record.memory_id, by="ann", reason="gone")
+
+    await asyncio.gather(*(ask() for _ in range(4)), forget())
+    await ask()
+    assert len(recall._kept.index.ids) < 1_200
 
 
 async def test_who_asks_may_change_the_order_and_not_what_is_found(

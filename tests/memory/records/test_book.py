@@ -232,3 +232,69 @@ async def test_what_cannot_be_kept_is_refused_with_every_fault(quick: MemoryBook
     with pytest.raises(VersionConflict, match="at version 1 by now"):
         await quick.correct(record.memory_id, {"text": "x"}, by="ann", version=7)
     assert await quick.find(MemoryFilter()) == [record]
+
+
+async def test_a_turn_that_is_read_twice_counts_once(quick: MemoryBook) -> None:
+    said = MemorySource(conversation="conversation/x", turn=1)
+    record = await quick.add(a_draft(confidence=0.5, source=said), by="ann")
+    assert (await quick.reinforce(record.memory_id, source=said, by="ann")).confidence == 0.5
+    later = MemorySource(conversation="conversation/x", turn=2)
+    for _ in range(3):
+        again = await quick.reinforce(record.memory_id, source=later, by="ann")
+    assert again.confidence == pytest.approx(0.6)
+    by_hand = MemorySource(said_by="ann")
+    for _ in range(2):
+        again = await quick.reinforce(record.memory_id, source=by_hand, by="ann")
+    assert again.confidence == pytest.approx(0.744)
+
+
+async def test_what_is_restored_takes_its_place_again_from_whatever_holds_there(book: MemoryBook) -> None:
+    april = await book.add(a_draft("April."), by="ann")
+    may = await book.add(a_draft("May."), by="ann", supersedes=april.memory_id)
+    await book.undo(april.memory_id, by="ann")
+    june = await book.add(a_draft("June."), by="ann", supersedes=april.memory_id)
+
+    await book.restore(may.memory_id, by="ann")
+    assert [record.text for record in await book.find(MemoryFilter())] == ["May."]
+    gone = await book.get(june.memory_id)
+    assert (gone.state, gone.superseded_by) == (MemoryState.SUPERSEDED, may.memory_id)
+
+
+async def test_what_is_restored_in_its_own_place_changes_nothing_else(quick: MemoryBook) -> None:
+    april = await quick.add(a_draft("April."), by="ann")
+    may = await quick.add(a_draft("May."), by="ann", supersedes=april.memory_id)
+    await quick.withdraw(may.memory_id, by="ann")
+    await quick.restore(may.memory_id, by="ann")
+    assert (await quick.get(april.memory_id)).superseded_by == may.memory_id
+    assert [record.text for record in await quick.find(MemoryFilter())] == ["May."]
+
+
+async def test_supersessions_are_taken_back_from_the_newest(quick: MemoryBook) -> None:
+    april = await quick.add(a_draft("April."), by="ann")
+    may = await quick.add(a_draft("May."), by="ann", supersedes=april.memory_id)
+    june = await quick.add(a_draft("June."), by="ann", supersedes=may.memory_id)
+    with pytest.raises(MemoryPast, match="take that back first"):
+        await quick.undo(april.memory_id, by="ann")
+    await quick.undo(may.memory_id, by="ann")
+    await quick.undo(april.memory_id, by="ann")
+    states = [(await quick.get(each.memory_id)).state.value for each in (april, may, june)]
+    assert states == ["active", "withdrawn", "withdrawn"]
+
+
+async def test_a_dispute_that_was_withdrawn_is_open_again_once_restored(book: MemoryBook) -> None:
+    oak = await book.add(a_draft("We buy from Oak."), by="ann")
+    elm = await book.add(a_draft("We buy from Elm."), by="analyst", disputes=oak.memory_id)
+    await book.withdraw(elm.memory_id, by="ann")
+    assert (await book.restore(elm.memory_id, by="ann")).state is MemoryState.DISPUTED
+    await book.withdraw(elm.memory_id, by="ann")
+    assert (await book.undo(elm.memory_id, by="ann")).state is MemoryState.DISPUTED
+    assert [record.text for record in await book.find(MemoryFilter())] == ["We buy from Oak."]
+
+
+async def test_a_confirmed_one_takes_the_place_of_what_holds_by_now(quick: MemoryBook) -> None:
+    oak = await quick.add(a_draft("We buy from Oak."), by="ann")
+    elm = await quick.add(a_draft("We buy from Elm."), by="analyst", disputes=oak.memory_id)
+    ash = await quick.add(a_draft("We buy from Ash."), by="ann", supersedes=oak.memory_id)
+    confirmed = await quick.confirm(elm.memory_id, by="ann", supersedes=oak.memory_id)
+    assert confirmed.supersedes == ash.memory_id
+    assert [record.text for record in await quick.find(MemoryFilter())] == ["We buy from Elm."]
