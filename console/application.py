@@ -27,6 +27,7 @@ from console.ports import Application
 from console.ports_executions import Watch
 from console.prompting import Prompts
 from console.remembering import Remembering
+from console.remembering_whole import RememberingWhole
 from console.resources import Resources
 from console.ruling import Ruling
 from console.serving import Serving
@@ -62,6 +63,7 @@ class SiliconApplication(
     Letters,
     MemoryFiling,
     Remembering,
+    RememberingWhole,
     Prompts,
     Ruling,
     Costing,

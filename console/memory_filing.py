@@ -35,9 +35,11 @@ class MemoryFiling:
 
         room = await self._room(folder)
         holders = holders_seen(room.organisation, self._looking(room.organisation, by))
-        done = await export(room.book, holders, room.files, overwrite=overwrite)
-        written, edited = ([path.relative_to(room.files) for path in each] for each in (done.written, done.edited))
-        return FilesWritten(room.files, written, done.same, edited, done.memories)
+        done = await export(room.book, holders, room.memory.files, overwrite=overwrite)
+        written, edited = (
+            [path.relative_to(room.memory.files) for path in each] for each in (done.written, done.edited)
+        )
+        return FilesWritten(room.memory.files, written, done.same, edited, done.memories)
 
     async def import_memories(self, folder: Path, *, by: str | None, withdraw_missing: bool = False) -> FilesTaken:
         """Take in what was edited; see the port."""
@@ -50,10 +52,10 @@ class MemoryFiling:
         def may_change(holder: MemoryHolder) -> None:
             may_write(people, person, holder)
 
-        taking = FileImport(room.book, room.writer, room.files, by=person.id, may_change=may_change)
+        taking = FileImport(room.book, room.memory.writer, room.memory.files, by=person.id, may_change=may_change)
         taken = await taking.take_in(holders_seen(room.organisation, person), withdraw_missing=withdraw_missing)
         entries = [
             EntryTaken(each.became.value, each.file, each.line, each.memory_id, each.why, each.edited, each.stands)
             for each in taken.entries
         ]
-        return FilesTaken(room.files, entries, taken.untouched, Counter(each.became for each in entries))
+        return FilesTaken(room.memory.files, entries, taken.untouched, Counter(each.became for each in entries))

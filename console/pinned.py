@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from agents.organisation import Organisation, bundle, load, load_bundle, variables_in
 from console.choosing import SkillChoices
 from console.meaning import Meanings
+from console.memory_wiring import memory_room
 from console.specs import all_builtin_specs
 from console.withdrawing import withdraw
 from contracts import Name, OrderState, StatusReport
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from cluster import Bridge, ControlPlane
     from cluster.foreign import Foreign
     from console.wiring import Wired
+    from memory.room import MemoryRoom
     from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
 
 KEPT = 16
@@ -99,6 +101,12 @@ class Organisations:
     def embedder(self, organisation: Organisation) -> Embedder | None:
         """Return what makes vectors of an organisation's texts; None where words alone decide."""
         return self.choices.embedder(organisation, names_in(self._settings.model, organisation.models))
+
+    def memory(self, organisation: Organisation) -> MemoryRoom:
+        """Return the memory of an organisation, by the models that its folder names now."""
+        return memory_room(
+            organisation, self.store, self._settings, clock=self.clock, models=self.models, choices=self.choices
+        )
 
     def skill_choice(self, organisation: Organisation) -> SkillChoice:
         """Return what chooses among the skills of an organisation that no execution has pinned yet."""

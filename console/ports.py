@@ -11,6 +11,7 @@ from typing import Protocol
 from console.ports_alerts import AlertsPort
 from console.ports_approvals import Approvals
 from console.ports_archives import Archives
+from console.ports_auto_memory import AutoMemoryPort
 from console.ports_beats import BeatsPort
 from console.ports_bridges import Bridges
 from console.ports_calibration import Calibrations
@@ -44,6 +45,7 @@ class Application(
     Cluster,
     Bridges,
     Letters,
+    AutoMemoryPort,
     MemoriesPort,
     MemoryFilesPort,
     Prompts,

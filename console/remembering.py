@@ -79,7 +79,7 @@ class Remembering:
         room = await self._room(folder)
         person = self._looking(room.organisation, by)
         which = self._which(room.organisation, asked, person)
-        found = await room.recall.search(query, which, now=room.now(), top=top)
+        found = await room.memory.recall.search(query, which, now=room.now(), top=top)
         ids = [hit.record.memory_id for hit in found.hits]
         if ids:
             await room.book.note_read(ids, by=person.id if person else system_user())
@@ -107,7 +107,7 @@ class Remembering:
             text, MemoryKind.SEMANTIC, memory_class or MemoryClass.FACT, holder, importance, 0.8, subject, relation,
             value, domain, entities=tuple(entities), source=MemorySource(said_by=person.id),
         )  # fmt: skip
-        return _told(room, await room.writer.write(draft, [Feature.REMEMBER], by=person.id))
+        return _told(room, await room.memory.writer.write(draft, [Feature.REMEMBER], by=person.id))
 
     async def correct_memory(
         self, folder: Path, memory_id: MemoryId, changed: Mapping[str, object], *, by: str | None,
@@ -146,13 +146,13 @@ class Remembering:
     async def remember_turns(self, folder: Path) -> Sequence[MemoryWritten]:
         """Take in what people said; see the port."""
         room = await self._room(folder)
-        return [_told(room, each.written) for each in await room.turns.catch_up()]
+        return [_told(room, each.written) for each in await room.memory.turns.catch_up()]
 
     async def hold_memory_cycle(self, folder: Path) -> MemoryCycle:
         """Hold today's cycle; see the port."""
         room = await self._room(folder)
-        report = await room.cycle.hold(room.now())
-        await room.pages.write(room.organisation.name)
+        report = await room.memory.cycle.hold(room.now())
+        await room.memory.write_pages(room.now())
         if report is None:
             return MemoryCycle(held=False)
         return MemoryCycle(
@@ -163,10 +163,16 @@ class Remembering:
         """Make the table again; see the port."""
         from memory.files.pages import CurrentPages
         from memory.records.table import MemoryTable
+        from memory.room import MemoryRoom
 
         store, settings = await self._resources.store(), self._resources.settings
         count = await MemoryTable(store).rebuild()
         await CurrentPages(store, self._resources.clock, settings.memory, settings.home).write_all()
+        for name in await MemoryTable(store).holders():
+            room = MemoryRoom(
+                store, name, clock=self._resources.clock, settings=settings.memory, home=settings.home
+            )  # fmt: skip
+            await room.auto_pages.write(self._resources.clock.now())
         return count
 
     async def _changing(self, folder: Path, memory_id: MemoryId, by: str | None) -> tuple[Room, Person]:
@@ -211,10 +217,8 @@ class Remembering:
         organisation, _ = await organisations.current(folder_of(folder))
         room = self._rooms.get(organisation.name)
         if room is None:
-            embedder = organisations.embedder(organisation)
-            room = Room(
-                await self._resources.store(), self._resources.clock, self._resources.settings, organisation, embedder
-            )
+            clock, settings = self._resources.clock, self._resources.settings
+            room = Room(organisations.memory(organisation), organisation, clock, settings)
             self._rooms[organisation.name] = room
         room.organisation = organisation
         return room

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from agents.cognition.advise import AdviseCapability
@@ -32,6 +32,7 @@ from cluster import Bridge, ControlPlane, Engines, Gateway, driver_for, open_con
 from console.browser import SlotBrowser, slot_browser
 from console.choosing import SkillChoices
 from console.folders import folder_of
+from console.memory_wiring import memory_room
 from console.scripts import SandboxedScripts
 from console.texts import LANGUAGES, say_in
 from contracts import Answer, ExecutionId, Json, QuestionId
@@ -40,10 +41,10 @@ from governance.approvals import ApprovalGate, ApprovalGateway
 from governance.costs.limits import StandingBudgets
 from governance.notifications import Notify
 from governance.policies import StandingPolicies, ToldPolicies
+from memory.consolidation.told import ToldMemories
 from memory.memory_capabilities import MemorySearch, MemoryWrite
 from memory.metric_capability import MetricCapability
 from memory.metrics import MetricRegistry
-from memory.writing.writer import MemoryWriter
 from runtime.blackboard import LedgerBlackboard, ToldBoard
 from runtime.capabilities.bridged import BridgeCalls, BridgedGate
 from runtime.capabilities.browser.capability import browser_capabilities
@@ -64,14 +65,12 @@ from runtime.executor import ExecutionRun
 from runtime.executor.register import Register
 from runtime.ledger.grip import StillHeld
 from runtime.ledger.port import Lease, Store
-from runtime.model.naming import names_in
 from runtime.model.opening import Models
 from runtime.settings.load import Settings
 from runtime.telemetry import redact
 
 if TYPE_CHECKING:
-    from memory.recall.recall import MemoryRecall
-    from memory.records.book import MemoryBook
+    from memory.room import MemoryRoom
     from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
 
 
@@ -212,8 +211,8 @@ class Wired:
                 ),
                 ReportCapability(say_in),
                 MetricCapability(self.metrics),
-                MemorySearch(lambda: self.recall, lambda: self.memories),
-                MemoryWrite(lambda: self.writer, lambda: self.recall, self._manages),
+                MemorySearch(lambda: self.memory.recall, lambda: self.memory.book),
+                MemoryWrite(lambda: self.memory.writer, lambda: self.memory.recall, self._manages),
                 ReadSkill({name: skill.files for name, skill in self.organisation.skills.items() if skill.files}),
                 ProposePlan(self.organisation),
                 StateResult(),
@@ -224,30 +223,19 @@ class Wired:
         )
 
     @cached_property
-    def memories(self) -> MemoryBook:
+    def memory(self) -> MemoryRoom:
         """What it remembers."""
-        from memory.records.book import MemoryBook  # it imports SQLAlchemy, which takes 0.4 s
-
-        store = cast("SqlStore", self.store)
-        return MemoryBook(store, self.organisation.name, clock=self.clock, settings=self.settings.memory)
-
-    @cached_property
-    def recall(self) -> MemoryRecall:
-        """What searches that."""
-        from memory.recall.recall import MemoryRecall  # with what it searches
-
-        names = names_in(self.settings.model, self.organisation.models)
-        embedder = self.choices.embedder(self.organisation, names)
-        return MemoryRecall(self.memories, self.settings.memory, embedder)
-
-    @cached_property
-    def writer(self) -> MemoryWriter:
-        """What writes into that."""
-        return MemoryWriter(self.memories, self.clock, self.settings.memory)
+        return memory_room(
+            self.organisation, self.store, self.settings, clock=self.clock, models=self.models, choices=self.choices
+        )
 
     def _manages(self, employee: str) -> bool:
         node = self.organisation.employees.get(employee)
         return node is not None and bool(node.manages)
+
+    def _declares_memory(self, skill: str) -> bool:
+        declared = self.organisation.skills.get(skill)
+        return declared is not None and declared.memory
 
     @cached_property
     def router(self) -> Router:
@@ -335,7 +323,11 @@ class Wired:
     @cached_property
     def _told(self) -> Sequence[Block]:
         """What the models of every execution are told, as it was pinned."""
-        return (Introduction(self.organisation), ToldPolicies(self.organisation.rules, self.settings.context))
+        return (
+            Introduction(self.organisation),
+            ToldPolicies(self.organisation.rules, self.settings.context),
+            ToldMemories(lambda: self.memory.opening, self.clock, self._declares_memory),
+        )
 
     def skills_for(self, run: ExecutionRun) -> SkillChoice:
         """Return what chooses the skills that the models of an execution see, by the embeddings that it pinned."""

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from contracts import HolderKind, Json, MemoryClass, MemoryHolder, MemoryId, MemoryKind, MemorySource, Name, TaskOrder
+from memory.consolidation.told import holders_of
 from memory.memory_specs import BUSINESS, MINE, SEARCH, WRITE
 from memory.records.port import MemoryDraft, MemoryFilter
 from memory.writing.policy import Feature
@@ -22,14 +23,6 @@ if TYPE_CHECKING:
     from memory.recall.recall import MemoryRecall, Recalled
     from memory.records.book import MemoryBook
     from memory.writing.writer import MemoryWriter
-
-
-def holders_of(order: TaskOrder) -> list[MemoryHolder]:
-    """Return whose memories an order may read: those of its employee and of the business."""
-    return [
-        MemoryHolder(kind=HolderKind.AGENT, name=order.employee),
-        MemoryHolder(kind=HolderKind.BUSINESS, name=order.organisation),
-    ]
 
 
 class MemorySearch:

@@ -134,6 +134,7 @@ def _skill(draft: Draft, org: OrgFile, name: str) -> Skill | None:
         tier=header.metadata.tier,
         reach=Reach.LONG_TAIL if name in org.long_tail else header.metadata.reach,
         show_when=header.metadata.show_when,
+        memory=header.metadata.memory,
         options=options.value if options else None,
         body=files.body,
         files=files.files,

@@ -69,6 +69,8 @@ class Skill:
     """How readily a model is shown it."""
     show_when: str = ""
     """Condition over the goal, for the long tail."""
+    memory: bool = False
+    """Whether what is remembered stands in the prompts of its steps."""
     options: OptionsFile | None = None
     """Choices of its decision, where it has one."""
     body: str = ""

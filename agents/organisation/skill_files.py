@@ -32,6 +32,8 @@ class SkillMetadata(Declared):
     """Where its own steps belong."""
     reach: Reach = Reach.EXTENDED
     """How readily a model is shown it."""
+    memory: bool = False
+    """Whether what is remembered stands in the prompts of its steps."""
     show_when: str = ""
     """Condition under which a model is shown a skill of the long tail."""
 

@@ -11,12 +11,14 @@ from console.api.asked import Acting
 from console.api.desk import Asking, AtDesk, query_of
 from console.api.shown_memories import (
     MEMORY,
+    AutoMemoryList,
     MemoriesFoundShown,
     MemoryCycleShown,
     MemoryList,
     MemoryShown,
     MemoryWithHistory,
     MemoryWrittenShown,
+    ShelvesShown,
 )
 from console.ports_memories import Asked, MemoryMove
 from contracts import MemoryClass, MemoryId, MemoryKind, MemoryState, Name
@@ -163,6 +165,32 @@ async def hold_cycle(body: OfOrganisation, desk: AtDesk, asking: Asking) -> Memo
     """Hold today's cycle: what was faint for three of them in a row is archived. Servers hold it by themselves."""
     folder = await desk.home_of(body.organisation, asking)
     return MemoryCycleShown.of(await desk.application.hold_memory_cycle(folder))
+
+
+@routes.get("/memories/auto", dependencies=[query_of("organisation", "employee", "domain", "project", "as")])
+async def auto_memory(
+    desk: AtDesk,
+    asking: Asking,
+    *,
+    organisation: Whose = None,
+    employee: Annotated[Name | None, Query(description="Whom one talks to.")] = None,
+    domain: Domains = None,
+    project: Annotated[list[Name] | None, Query(description="Of which project; may be repeated.")] = None,
+    as_: As = None,
+) -> AutoMemoryList:
+    """Show what a conversation begins with: the page of its project, then the general one."""
+    folder = await desk.home_of(organisation, asking)
+    pages = await desk.application.auto_memory(
+        folder, by=asking.acts_as(as_), employee=employee, domains=domain or (), projects=project or ()
+    )
+    return AutoMemoryList.of(pages)
+
+
+@routes.post("/memories/consolidation")
+async def consolidate(body: OfOrganisation, desk: AtDesk, asking: Asking) -> ShelvesShown:
+    """Tell memories anew where something was written or forgotten; servers do it when a conversation begins."""
+    folder = await desk.home_of(body.organisation, asking)
+    return ShelvesShown.of(await desk.application.consolidate_memories(folder, by=asking.acts_as(body.as_)))
 
 
 @routes.get("/memories/{memory}", dependencies=[query_of("organisation", "as")])

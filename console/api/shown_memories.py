@@ -8,8 +8,9 @@ from datetime import date
 from pydantic import AwareDatetime, Field
 
 from console.api.model import ApiModel
+from console.views_auto_memory import AutoMemoryPage, ShelfTold
 from console.views_memories import MemoriesFound, MemoryChange, MemoryCycle, MemoryPage, MemoryRow, MemoryWritten
-from contracts import MemoryId, MemoryRecord
+from contracts import MemoryHolder, MemoryId, MemoryRecord, Name
 
 MEMORY = "memory/01JB0000000000000000000MEM"
 
@@ -147,6 +148,75 @@ class MemoryWrittenShown(ApiModel):
             became=written.became, why=written.why, points=dict(written.points), least=written.least, memory=memory,
             other=written.other,
         )  # fmt: skip
+
+
+class AutoMemoryShown(ApiModel):
+    """One page of what is remembered, told as a whole."""
+
+    kind: str = Field(examples=["global"])
+    """`project`, `global`, or `raw` where nothing was consolidated yet."""
+    text: str = Field(examples=["## Decisions\n- We buy from Oak."])
+    """Markdown: lines under Preferences, Conventions, Environment, Decisions."""
+    sources: tuple[MemoryId, ...]
+    """The memories that it rests on."""
+    left_out: int
+    """Lines for which there was no room; a search finds what they tell."""
+
+
+class AutoMemoryList(ApiModel):
+    """What a conversation begins with."""
+
+    pages: tuple[AutoMemoryShown, ...]
+    """The project's first."""
+
+    @classmethod
+    def of(cls, pages: Sequence[AutoMemoryPage]) -> AutoMemoryList:
+        """Return them as the API gives them."""
+        shown = (
+            AutoMemoryShown(kind=each.kind, text=each.text, sources=tuple(each.sources), left_out=each.left_out)
+            for each in pages
+        )
+        return cls(pages=tuple(shown))
+
+
+class ShelfShown(ApiModel):
+    """What came of telling memories of one holder, domain and project anew."""
+
+    holder: MemoryHolder
+    """Whose."""
+    domain: Name | None = None
+    """Of this domain."""
+    project: Name | None = None
+    """Of this project."""
+    outcome: str = Field(examples=["told"])
+    """`told`, `unchanged`, `busy` (another process is at it), `unfinished` (the model is away)."""
+    lines: int
+    """Lines of its page."""
+    requests: int
+    """To a model; none where nothing was written or forgotten."""
+    tokens: int
+    """In and out."""
+    faults: tuple[str, ...] = ()
+    """Why parts of what a model wrote were not used."""
+
+
+class ShelvesShown(ApiModel):
+    """What came of a consolidation."""
+
+    shelves: tuple[ShelfShown, ...]
+    """Each holder, domain and project."""
+
+    @classmethod
+    def of(cls, told: Sequence[ShelfTold]) -> ShelvesShown:
+        """Return it as the API gives it."""
+        shown = (
+            ShelfShown(
+                holder=each.holder, domain=each.domain, project=each.project, outcome=each.outcome, lines=each.lines,
+                requests=each.requests, tokens=each.tokens, faults=tuple(each.faults),
+            )
+            for each in told
+        )  # fmt: skip
+        return cls(shelves=tuple(shown))
 
 
 class MemoryCycleShown(ApiModel):

@@ -91,7 +91,7 @@ class Beat:
             await watch.listening.turn(at, lease)
             await self._judge(watch, at, on)
             await self._round(watch, at, on, lease)
-            await self._remember(watch.organisation.name, on)
+            await self._remember(watch.organisation, on)
         except StaleWriter:
             self._turn.lost()
             return False
@@ -101,6 +101,8 @@ class Beat:
 
     async def close(self) -> None:
         """Give the turn back."""
+        if self._remembering is not None:
+            await self._remembering.close()
         if self._turn is not None:
             await self._turn.give_back()
 
@@ -126,11 +128,9 @@ class Beat:
         async with organisations.using(watch.sha256, self._folder) as wired:
             await watch.rounds.look(at, on, wired.rounds, asking=watch.asking, lease=lease, every_s=every_s)
 
-    async def _remember(self, organisation: Name, now: datetime) -> None:
+    async def _remember(self, organisation: Organisation, now: datetime) -> None:
         if self._remembering is None:
-            store, settings = await self._resources.store(), self._resources.settings
-            clock = self._resources.clock
-            self._remembering = Remembering(store, organisation, clock, settings.memory, settings.home)
+            self._remembering = Remembering((await self._resources.organisations()).memory(organisation))
         await self._remembering.go(now)
 
     def _beats(self, watch: _Watch) -> bool:

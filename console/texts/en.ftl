@@ -999,6 +999,23 @@ memory-rebuilt = { $count ->
 }
 memory-cycle-held = Today had its cycle already.
 memory-cycle = Looked at { $looked }: { $faded } faint, { $archived } archived; days without a cycle before: { $missed }.
+memory-page-project = What is remembered of the project
+memory-page-global = What is remembered in general
+memory-page-raw = What is remembered; nothing was consolidated yet
+memory-page-rests = { $count ->
+    [one] It rests on one memory
+   *[other] It rests on { $count } memories
+}{ $left ->
+    [0] .
+   *[other] ; { $left } more had no room.
+}
+memory-shelf-told = { $requests ->
+    [0] told in { $lines } lines
+   *[other] told in { $lines } lines; { $requests } requests to a model, { $tokens } tokens
+}
+memory-shelf-unchanged = nothing was written or forgotten since it was told
+memory-shelf-busy = another process is at it
+memory-shelf-unfinished = the model could not be asked for all of it; it is taken up again the next time
 memory-erased = The words of { $id } are gone for good.
 memory-holder-person = of { $name }
 memory-holder-agent = of the employee { $name }

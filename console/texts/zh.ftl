@@ -843,6 +843,20 @@ memory-nothing-new = 没有值得记住的新内容。
 memory-rebuilt = 已从账本重新读出 { $count } 条记忆。
 memory-cycle-held = 今天已经运行过一次。
 memory-cycle = 查看了 { $looked } 条：{ $faded } 条变淡，{ $archived } 条归档；此前未运行的天数：{ $missed }。
+memory-page-project = 关于该项目的记忆
+memory-page-global = 一般记忆
+memory-page-raw = 记忆；尚未整合
+memory-page-rests = 基于 { $count } 条记忆{ $left ->
+    [0] 。
+   *[other] ；另有 { $left } 条放不下。
+}
+memory-shelf-told = { $requests ->
+    [0] 整合为 { $lines } 行
+   *[other] 整合为 { $lines } 行；请求模型 { $requests } 次，{ $tokens } 个 token
+}
+memory-shelf-unchanged = 自上次整合以来没有写入或遗忘
+memory-shelf-busy = 另一个进程正在处理
+memory-shelf-unfinished = 模型未能处理全部内容；下次继续
 memory-erased = { $id } 的内容已永久删除。
 memory-holder-person = 属于 { $name }
 memory-holder-agent = 属于员工 { $name }

@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property, partial
 from itertools import groupby
 
-from sqlalchemy import ClauseElement, ColumnElement, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import ClauseElement, ColumnElement, Select, bindparam, case, delete, func, insert, select, update
 
-from contracts import Event, HolderKind, MemoryHolder, MemoryId, MemoryRecord, MemoryState, Name
+from contracts import Event, HolderKind, MemoryClass, MemoryHolder, MemoryId, MemoryRecord, MemoryState, Name
 from memory.records.errors import MemoryPast
 from memory.records.fold import EVENTS, WRITTEN, Standing, fold
 from memory.records.port import Changes, MemoryFilter
@@ -32,6 +32,7 @@ _PASSED_OVER = 2_000
 """Positions without anything about memories that are rather looked through again than noted: a note is a commit."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ID = 1
+_FIRST = (MemoryClass.RULE.value, MemoryClass.DECISION.value)
 _HEARD = (MemoryState.ACTIVE.value, MemoryState.DISPUTED.value)
 
 
@@ -106,6 +107,35 @@ class MemoryTable:
         for organisation, kind, name in sorted(tuple(row) for row in await self._store.reader.rows(query)):
             found.setdefault(organisation, []).append(MemoryHolder(kind=HolderKind(kind), name=name))
         return found
+
+    async def on_shelf(
+        self, organisation: Name, holder: MemoryHolder, domain: Name | None, project: Name | None
+    ) -> Sequence[tuple[MemoryId, str]]:
+        """Return the active memories of exactly this holder, domain and project, and what differs once one is changed.
+
+        What must hold (rules, decisions) comes first, then what changed last. A read is no change.
+        """
+        await self.catch_up()
+        table = memories.c
+        query = select(table.memory, table.changed_at, table.text_sha256).where(
+            table.organisation == organisation, table.state == MemoryState.ACTIVE.value,
+            table.holder_kind == holder.kind.value, table.holder == holder.name, table.domain == (domain or ""),
+            table.project == (project or ""),
+        )  # fmt: skip
+        lasting = case((memories.c["class"].in_(_FIRST), 0), else_=1)
+        rows = await self._store.reader.rows(query.order_by(lasting, table.changed_at.desc(), table.memory))
+        return [(MemoryId(row[0]), f"{row[1]} {row[2]}") for row in rows]
+
+    async def shelves(self, organisation: Name) -> Sequence[tuple[MemoryHolder, Name | None, Name | None]]:
+        """Return holder, domain and project of all that is active."""
+        await self.catch_up()
+        table = memories.c
+        query = select(table.holder_kind, table.holder, table.domain, table.project).distinct()
+        query = query.where(table.organisation == organisation, table.state == MemoryState.ACTIVE.value)
+        return [
+            (MemoryHolder(kind=HolderKind(kind), name=name), domain or None, project or None)
+            for kind, name, domain, project in sorted(tuple(row) for row in await self._store.reader.rows(query))
+        ]
 
     async def rebuild(self) -> int:
         """Make the table again from the events; return how many memories there are."""

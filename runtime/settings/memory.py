@@ -58,5 +58,7 @@ class MemorySettings(Group):
     """How freely it writes there."""
     project_turns: int = Field(default=10, ge=1, le=10_000)
     """Turns of a conversation after which what it tells about its project is looked for."""
+    consolidated_at_once: int = Field(default=40, ge=1, le=500)
+    """Memories that a model reads in one request of a consolidation."""
     lease_s: float = Field(default=60.0, gt=0, le=LONGEST_S)
     """How long a consolidation may be silent before another process takes it over."""

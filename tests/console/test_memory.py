@@ -101,3 +101,35 @@ def test_what_is_wrong_is_told_in_words(desk: Desk, arguments: tuple[str, ...], 
     told = desk._capsys.readouterr().err
     assert (code == exits, says in told) == (True, True), (code, told)
     assert "Traceback" not in told
+
+
+def test_what_is_remembered_is_told_as_a_whole_and_told_anew_only_after_a_write(desk: Desk) -> None:
+    desk.write("Gate B leaks.", "--whose", "business")
+    desk.write("I like tables.", "--class", "preference")
+    desk.write("Oak is slow.", "--whose", "business", "--domain", "purchasing")
+    assert "nothing was consolidated yet" in desk.told("auto", "--as", "planner")
+    assert "told in 1 lines" in desk.told("consolidate", "--as", "planner")
+    [page] = desk.data("auto", "--as", "planner")["pages"]
+    assert (page["kind"], page["left_out"]) == ("global", 0)
+    assert page["text"] == "## Preferences\n- I like tables.\n\n## Environment\n- Gate B leaks."
+    both = desk.told("auto", "--as", "planner", "--domain", "purchasing")
+    assert both.index("- Oak is slow.") < both.index("- Gate B leaks.")
+    assert "tables" not in desk.told("auto", "--as", "clerk")
+
+    outcomes = [shelf["outcome"] for shelf in desk.data("consolidate", "--as", "planner")["shelves"]]
+    assert outcomes == ["unchanged"] * 3
+    folder = desk.home / "memory" / "desk"
+    file = folder / "people" / "planner" / "AUTO-MEMORY.md"
+    assert "- I like tables." in file.read_text()
+    file.unlink()
+    desk.rebuild()
+    assert "- I like tables." in file.read_text()
+
+
+def test_the_words_of_an_erased_one_are_in_no_page(desk: Desk) -> None:
+    written = desk.write("The canary is Zebedee.")
+    desk.told("consolidate", "--as", "planner")
+    desk.told("erase", written, "--reason", "asked for")
+    assert "Zebedee" not in desk.told("auto", "--as", "planner")
+    files = [file for file in desk.home.rglob("*") if file.is_file()]
+    assert not [file for file in files if b"Zebedee" in file.read_bytes()]

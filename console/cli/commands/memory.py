@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from console.cli.commands import memory_changing, memory_files
+from console.cli.commands import memory_changing, memory_files, memory_whole
 from console.cli.exits import Exit
 from console.cli.options import As, AsJson, Language, Organisation, command
 from console.cli.render.memories import hit_lines, memory_detail, memory_lines, written_lines
@@ -215,7 +215,7 @@ def cycle(organisation: Organisation, *, language: Language = None, as_json: AsJ
 def rebuild(*, language: Language = None, as_json: AsJson = False) -> None:
     """Make what is derived again from the ledger.
 
-    That is the table by which memories are found, and the pages CURRENT.md.
+    That is the table by which memories are found, and the pages CURRENT.md and AUTO-MEMORY.md.
     """
 
     async def work(session: Session, application: Application) -> int:
@@ -234,3 +234,4 @@ async def find_memory(application: Application, folder: Path, typed: str, by: st
 
 memory_changing.register(app, find_memory)
 memory_files.register(app)
+memory_whole.register(app)

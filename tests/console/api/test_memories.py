@@ -124,3 +124,15 @@ async def test_what_cannot_be_remembered_so_is_refused(served: Served, body: dic
     async with served.client(await served.token("planner")) as client:
         answer = await client.post("/memories", json=body)
     assert (answer.status_code, answer.json()["code"]) == (422, code)
+
+
+async def test_what_a_conversation_begins_with_holds_nothing_of_anybody_else(served: Served) -> None:
+    await written(served, "planner")
+    async with served.client(await served.token("planner")) as client:
+        told = (await client.post("/memories/consolidation", json={})).json()["shelves"]
+        pages = (await client.get("/memories/auto")).json()["pages"]
+    assert [(each["holder"]["name"], each["outcome"], each["requests"]) for each in told] == [("planner", "told", 0)]
+    assert [page["text"] for page in pages] == [f"## Environment\n- {SNOW['text']}"]
+    async with served.client(await served.token("clerk")) as client:
+        assert (await client.post("/memories/consolidation", json={})).json()["shelves"] == []
+        assert (await client.get("/memories/auto")).json()["pages"] == []
