@@ -20,6 +20,7 @@ from console.deliveries import Deliveries
 from console.evidence import Evidence
 from console.executions import SiliconExecutions
 from console.keeping import Keeping
+from console.knowing import Knowing
 from console.letters import Letters
 from console.measuring import Measuring
 from console.memory_filing import MemoryFiling
@@ -61,6 +62,7 @@ class SiliconApplication(
     Clustering,
     Bridging,
     Letters,
+    Knowing,
     MemoryFiling,
     Remembering,
     RememberingWhole,

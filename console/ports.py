@@ -20,6 +20,7 @@ from console.ports_costs import CostsPort
 from console.ports_deliveries import Deliveries
 from console.ports_evidence import Evidence
 from console.ports_executions import Executions, Watch
+from console.ports_knowledge import KnowledgePort
 from console.ports_letters import Letters
 from console.ports_memories import MemoriesPort
 from console.ports_memory_files import MemoryFilesPort
@@ -46,6 +47,7 @@ class Application(
     Bridges,
     Letters,
     AutoMemoryPort,
+    KnowledgePort,
     MemoriesPort,
     MemoryFilesPort,
     Prompts,

@@ -24,6 +24,7 @@ def all_builtin_specs() -> Mapping[str, CapabilitySpec]:
         metric_capability.SPEC,
         memory_specs.SEARCH,
         memory_specs.WRITE,
+        memory_specs.OPEN,
         propose.CHOOSE_SPEC,
         propose.PROPOSE_SPEC,
         conclude.SPEC,

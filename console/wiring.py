@@ -19,7 +19,6 @@ from agents.cognition.heartbeat.phases import Desk
 from agents.cognition.heartbeat.work import WorkBook
 from agents.cognition.reason_capability import AttributeCapability
 from agents.cognition.sense import Sensors
-from agents.employee.introduction import Introduction
 from agents.employee.planning.conclude import StateResult
 from agents.employee.planning.propose import ChooseSkill, ProposePlan
 from agents.employee.ports import Offer
@@ -33,6 +32,7 @@ from console.browser import SlotBrowser, slot_browser
 from console.choosing import SkillChoices
 from console.folders import folder_of
 from console.memory_wiring import memory_room
+from console.prompt_blocks import blocks_for
 from console.scripts import SandboxedScripts
 from console.texts import LANGUAGES, say_in
 from contracts import Answer, ExecutionId, Json, QuestionId
@@ -40,8 +40,8 @@ from governance.alerts import Alerts
 from governance.approvals import ApprovalGate, ApprovalGateway
 from governance.costs.limits import StandingBudgets
 from governance.notifications import Notify
-from governance.policies import StandingPolicies, ToldPolicies
-from memory.consolidation.told import ToldMemories
+from governance.policies import StandingPolicies
+from memory.knowledge_capability import KnowledgeOpen
 from memory.memory_capabilities import MemorySearch, MemoryWrite
 from memory.metric_capability import MetricCapability
 from memory.metrics import MetricRegistry
@@ -65,6 +65,7 @@ from runtime.executor import ExecutionRun
 from runtime.executor.register import Register
 from runtime.ledger.grip import StillHeld
 from runtime.ledger.port import Lease, Store
+from runtime.model.naming import names_in
 from runtime.model.opening import Models
 from runtime.settings.load import Settings
 from runtime.telemetry import redact
@@ -72,6 +73,7 @@ from runtime.telemetry import redact
 if TYPE_CHECKING:
     from memory.room import MemoryRoom
     from runtime.ledger.store import SqlStore  # it imports SQLAlchemy, which takes 0.4 s
+    from runtime.search import Embedder
 
 
 @dataclass
@@ -213,6 +215,7 @@ class Wired:
                 MetricCapability(self.metrics),
                 MemorySearch(lambda: self.memory.recall, lambda: self.memory.book),
                 MemoryWrite(lambda: self.memory.writer, lambda: self.memory.recall, self._manages),
+                KnowledgeOpen(self.organisation.knowledge, self.store.ledger, self.settings.memory, self._embedder),
                 ReadSkill({name: skill.files for name, skill in self.organisation.skills.items() if skill.files}),
                 ProposePlan(self.organisation),
                 StateResult(),
@@ -229,13 +232,12 @@ class Wired:
             self.organisation, self.store, self.settings, clock=self.clock, models=self.models, choices=self.choices
         )
 
+    def _embedder(self) -> Embedder | None:
+        return self.choices.embedder(self.organisation, names_in(self.settings.model, self.organisation.models))
+
     def _manages(self, employee: str) -> bool:
         node = self.organisation.employees.get(employee)
         return node is not None and bool(node.manages)
-
-    def _declares_memory(self, skill: str) -> bool:
-        declared = self.organisation.skills.get(skill)
-        return declared is not None and declared.memory
 
     @cached_property
     def router(self) -> Router:
@@ -323,10 +325,8 @@ class Wired:
     @cached_property
     def _told(self) -> Sequence[Block]:
         """What the models of every execution are told, as it was pinned."""
-        return (
-            Introduction(self.organisation),
-            ToldPolicies(self.organisation.rules, self.settings.context),
-            ToldMemories(lambda: self.memory.opening, self.clock, self._declares_memory),
+        return blocks_for(
+            self.organisation, self.store.ledger, self.settings.context, clock=self.clock, memory=lambda: self.memory
         )
 
     def skills_for(self, run: ExecutionRun) -> SkillChoice:

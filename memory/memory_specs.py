@@ -1,4 +1,4 @@
-"""What employees can do with memories, declared: `memory_search` and `memory_write`."""
+"""What employees can do with memories and knowledge, declared."""
 
 from __future__ import annotations
 
@@ -54,5 +54,27 @@ WRITE = CapabilitySpec(
     },
     gives={"became": "string", "why": "string", "id": _MAY_MISS, "other": _MAY_MISS},
     effect=Effect.IDEMPOTENT,
+    tier=Tier.COGNITIVE,
+)  # fmt: skip
+OPEN = CapabilitySpec(
+    name="knowledge_open",
+    kind="builtin_tool",
+    description="Look up what the organisation wrote down. Ask with `query` for titles; then open the few you need.",
+    parameters={
+        "query": Parameter(
+            type=ValueType.STRING, required=False, description="What is looked for; gives titles, strongest first.",
+            example="snow at Newark",
+        ),
+        "open": Parameter(
+            type=ValueType.ARRAY, required=False, description="Paths of titles that were given; gives their texts.",
+        ),
+        "reason": Parameter(
+            type=ValueType.STRING, required=False, description="Why more has to be opened than an order may; recorded.",
+        ),
+        "resume": Parameter(
+            type=ValueType.BOOLEAN, required=False, description="Going on after an interruption: what happened last.",
+        ),
+    },
+    gives={"titles": "array", "bodies": "array", "inherited": "array", "left": "object"},
     tier=Tier.COGNITIVE,
 )  # fmt: skip

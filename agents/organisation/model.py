@@ -22,6 +22,7 @@ from contracts import Budget, CapabilityName, MetricDefinition, Name, PlanDefini
 from governance.access import People
 from governance.approvals.rule import ApprovalRule
 from governance.policies import Policy
+from memory.knowledge.tree import KnowledgeTree
 from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.connections import AnyConnection
 from runtime.capabilities.port import CapabilitySpec
@@ -100,6 +101,8 @@ class Organisation:
     sensors: Mapping[Name, AnySensor] = field(default_factory=dict)
     """Of all kinds."""
     rules: tuple[Policy, ...] = ()
+    knowledge: KnowledgeTree = field(default_factory=KnowledgeTree)
+    """What is written down in knowledge/."""
     approvals: Mapping[str, ApprovalRule] = field(default_factory=dict)
     people: People = field(default_factory=lambda: People(()))
     budget: Budget = Budget()  # noqa: RUF009  (frozen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
@@ -14,7 +15,7 @@ from agents.organisation.declared import faults_of, read_as
 from agents.organisation.draft import Draft, Read
 from agents.organisation.environment import fill
 from agents.organisation.fault import Fault
-from agents.organisation.files import FileRefused, Files, fault_of
+from agents.organisation.files import FileRefused, Files, fault_of, text_of_file
 from agents.organisation.metric_files import FOLDER as METRICS
 from agents.organisation.metric_files import read_metric
 from agents.organisation.openapi_file import read_described
@@ -26,6 +27,7 @@ from agents.organisation.sensor_kinds import read_sensor
 from agents.organisation.skill_reader import read_skill
 from agents.organisation.yaml_source import YamlSource
 from governance.policies import Policy
+from memory.knowledge.tree import dangling, is_knowledge, read_tree
 from runtime.capabilities.builtin import connection_specs
 from runtime.capabilities.connections import AnyConnection, OpenApiConnection, read_connection
 from runtime.capabilities.port import CapabilitySpec
@@ -33,7 +35,7 @@ from runtime.capabilities.port import CapabilitySpec
 M = TypeVar("M", bound=BaseModel)
 
 _FILES = ("org.yaml", "connections.yaml", "alerts.yaml")
-_FOLDERS = ("skills", "metrics", "sensors", "rules")
+_FOLDERS = ("skills", "metrics", "sensors", "rules", "knowledge")
 _FOLDERS_OF_YAML = ("metrics", "sensors", "rules")
 
 
@@ -58,6 +60,7 @@ def read_organisation(
         where = PurePosixPath(path)
         if len(where.parts) == 2 and where.parts[0] in _FOLDERS_OF_YAML:
             _read_entry(draft, where)
+    _read_knowledge(draft)
     return draft
 
 
@@ -167,6 +170,17 @@ def _read_entry(draft: Draft, where: PurePosixPath) -> None:
         case "rules":
             _read_rule(draft, where.stem, source)
     draft.faults += source.faults
+
+
+def _read_knowledge(draft: Draft) -> None:
+    """Read what is written down; what can be opened must be there, how well it reads is for `silicon memory lint`."""
+    texts = {}
+    for path in filter(is_knowledge, draft.files.names()):
+        with suppress(FileRefused):  # told already
+            texts[path] = text_of_file(draft.files, path)
+    draft.knowledge, faults = read_tree(texts)
+    faults += dangling(draft.knowledge, texts)
+    draft.faults += [Fault(each.file, each.line, each.what, each.hint) for each in faults]
 
 
 def _read_sensor(draft: Draft, name: str, source: YamlSource) -> None:

@@ -18,6 +18,7 @@ from console.api.model import FieldFault, ProblemDetails
 from console.errors import Pruned, UnknownId
 from contracts import Json
 from memory.files.errors import FilesBusy, FilesKeepWords
+from memory.knowledge.errors import KnowledgeBusy, NotAMemory
 from memory.records.errors import MemoryPast
 from runtime.canonical import clean
 from runtime.errors import (
@@ -59,6 +60,8 @@ _STATUS: Mapping[type[SiliconError], int] = {
     MemoryPast: 409,
     FilesBusy: 409,
     FilesKeepWords: 409,
+    NotAMemory: 409,
+    KnowledgeBusy: 409,
     PermissionRefused: 403,
     InvalidArguments: 422,
     ModelRequired: 409,

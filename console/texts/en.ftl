@@ -999,6 +999,16 @@ memory-rebuilt = { $count ->
 }
 memory-cycle-held = Today had its cycle already.
 memory-cycle = Looked at { $looked }: { $faded } faint, { $archived } archived; days without a cycle before: { $missed }.
+knowledge-linted = { $entries } entries, { $bodies } texts: { $faults ->
+    [0] nothing
+   *[other] { $faults }
+} to be mended, { $listed } listed.
+knowledge-mended = Mended: { $count }.
+knowledge-layer-resident = Resident layer: { $why }.
+knowledge-layer-body = Index and body: { $why }.
+knowledge-layer-log = Log: { $why }.
+knowledge-written = It stands in { $path }.
+knowledge-entry = Its entry stands in { $path }.
 memory-page-project = What is remembered of the project
 memory-page-global = What is remembered in general
 memory-page-raw = What is remembered; nothing was consolidated yet

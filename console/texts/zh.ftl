@@ -843,6 +843,16 @@ memory-nothing-new = 没有值得记住的新内容。
 memory-rebuilt = 已从账本重新读出 { $count } 条记忆。
 memory-cycle-held = 今天已经运行过一次。
 memory-cycle = 查看了 { $looked } 条：{ $faded } 条变淡，{ $archived } 条归档；此前未运行的天数：{ $missed }。
+knowledge-linted = { $entries } 个条目，{ $bodies } 篇正文：{ $faults ->
+    [0] 无
+   *[other] { $faults } 处
+}需修正，{ $listed } 处列出。
+knowledge-mended = 已修正：{ $count } 处。
+knowledge-layer-resident = 常驻层：{ $why }。
+knowledge-layer-body = 索引与正文：{ $why }。
+knowledge-layer-log = 日志：{ $why }。
+knowledge-written = 内容在 { $path }。
+knowledge-entry = 条目在 { $path }。
 memory-page-project = 关于该项目的记忆
 memory-page-global = 一般记忆
 memory-page-raw = 记忆；尚未整合

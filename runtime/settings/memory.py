@@ -62,3 +62,17 @@ class MemorySettings(Group):
     """Memories that a model reads in one request of a consolidation."""
     lease_s: float = Field(default=60.0, gt=0, le=LONGEST_S)
     """How long a consolidation may be silent before another process takes it over."""
+    index_when_chars: int = Field(default=60, ge=10, le=1_000)
+    """Characters in which an entry of knowledge says when to open it, at most."""
+    index_line_chars: int = Field(default=110, ge=20, le=2_000)
+    """Characters that entries of an index may have on average."""
+    verify_days: int = Field(default=90, ge=1, le=LONGEST_DAYS)
+    """Days after which knowledge that nobody verified is listed."""
+    read_indexes: int = Field(default=2, ge=1, le=100)
+    """Indexes of knowledge that an order may read."""
+    read_bodies: int = Field(default=3, ge=1, le=100)
+    """Bodies that it may read; one more needs a reason, which is recorded."""
+    resume_titles: int = Field(default=3, ge=1, le=100)
+    """Titles of the log that an order is given that goes on after an interruption."""
+    resume_bodies: int = Field(default=1, ge=1, le=100)
+    """Bodies of the log that it may read then."""

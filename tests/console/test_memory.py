@@ -23,6 +23,14 @@ class Desk:
         assert main(["memory", command, self.folder, *arguments]) == exits
         return self._capsys.readouterr().out
 
+    def failed(self, command: str, *arguments: str) -> str:
+        assert main(["memory", command, self.folder, *arguments]) == 1
+        return self._capsys.readouterr().err
+
+    def checked(self) -> str:
+        assert main(["check", self.folder]) == 1
+        return "".join(self._capsys.readouterr())
+
     def data(self, command: str, *arguments: str, exits: int = 0) -> Any:
         return json.loads(self.told(command, *arguments, "--json", exits=exits))
 

@@ -1,0 +1,39 @@
+"""What the models of every execution of an organisation are told, as it was pinned when the execution began."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from agents.employee.introduction import Introduction
+from agents.organisation import Organisation
+from contracts import Name
+from governance.policies import ToldPolicies
+from memory.consolidation.told import ToldMemories
+from memory.knowledge.told import ToldReading, ToldResident
+from runtime.clock import Clock
+from runtime.context.blocks import Block
+from runtime.ledger.port import Ledger
+from runtime.settings import ContextSettings
+
+if TYPE_CHECKING:
+    from memory.room import MemoryRoom
+
+
+def blocks_for(
+    organisation: Organisation, ledger: Ledger, settings: ContextSettings, *, clock: Clock,
+    memory: Callable[[], MemoryRoom],
+) -> Sequence[Block]:  # fmt: skip
+    """Return the blocks; `memory` is asked for where a skill declares that it needs it."""
+
+    def declares(skill: Name) -> bool:
+        declared = organisation.skills.get(skill)
+        return declared is not None and declared.memory
+
+    return (
+        Introduction(organisation),
+        ToldPolicies(organisation.rules, settings),
+        ToldResident(organisation.knowledge),
+        ToldMemories(lambda: memory().opening, clock, declares),
+        ToldReading(organisation.knowledge, ledger),
+    )

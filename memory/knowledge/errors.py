@@ -1,0 +1,30 @@
+"""Errors of knowledge folders.
+
+SiliconError
+├── KnowledgeBusy        somebody else writes; try again
+├── KnowledgeUnreadable  a file is no text, or cannot be read
+├── NotAMemory           it belongs nowhere in the knowledge, or somewhere else
+└── ReadingBudget        an order has read as much as it may
+"""
+
+from __future__ import annotations
+
+from runtime.errors import SiliconError
+
+
+class KnowledgeBusy(SiliconError):
+    """Somebody else writes in the folder; nothing was changed."""
+
+    code = "KNOWLEDGE_BUSY"
+
+
+class KnowledgeUnreadable(SiliconError):
+    """A file of the knowledge cannot be read."""
+
+    code = "KNOWLEDGE_UNREADABLE"
+
+
+class NotAMemory(SiliconError):
+    """What was to be written down is no knowledge, belongs to another place, or stands somewhere already."""
+
+    code = "NOT_A_MEMORY"
