@@ -17,6 +17,7 @@ from console.calibrating import Calibrating
 from console.clustering import Clustering
 from console.costing import Costing
 from console.deliveries import Deliveries
+from console.delivering import Delivering
 from console.evidence import Evidence
 from console.executions import SiliconExecutions
 from console.keeping import Keeping
@@ -62,6 +63,7 @@ class SiliconApplication(
     Clustering,
     Bridging,
     Letters,
+    Delivering,
     Knowing,
     MemoryFiling,
     Remembering,

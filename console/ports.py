@@ -25,6 +25,7 @@ from console.ports_letters import Letters
 from console.ports_memories import MemoriesPort
 from console.ports_memory_files import MemoryFilesPort
 from console.ports_metrics import MetricsPort
+from console.ports_products import ProductsPort
 from console.ports_prompts import Prompts
 from console.ports_remote import Remote
 from console.ports_rules import Rules
@@ -48,6 +49,7 @@ class Application(
     Letters,
     AutoMemoryPort,
     KnowledgePort,
+    ProductsPort,
     MemoriesPort,
     MemoryFilesPort,
     Prompts,

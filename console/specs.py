@@ -25,6 +25,7 @@ def all_builtin_specs() -> Mapping[str, CapabilitySpec]:
         memory_specs.SEARCH,
         memory_specs.WRITE,
         memory_specs.OPEN,
+        memory_specs.PRODUCTS,
         propose.CHOOSE_SPEC,
         propose.PROPOSE_SPEC,
         conclude.SPEC,

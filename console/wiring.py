@@ -45,6 +45,7 @@ from memory.knowledge_capability import KnowledgeOpen
 from memory.memory_capabilities import MemorySearch, MemoryWrite
 from memory.metric_capability import MetricCapability
 from memory.metrics import MetricRegistry
+from memory.product_capability import ProductSearch
 from runtime.blackboard import LedgerBlackboard, ToldBoard
 from runtime.capabilities.bridged import BridgeCalls, BridgedGate
 from runtime.capabilities.browser.capability import browser_capabilities
@@ -215,6 +216,7 @@ class Wired:
                 MetricCapability(self.metrics),
                 MemorySearch(lambda: self.memory.recall, lambda: self.memory.book),
                 MemoryWrite(lambda: self.memory.writer, lambda: self.memory.recall, self._manages),
+                ProductSearch(lambda: self.memory.products),
                 KnowledgeOpen(self.organisation.knowledge, self.store.ledger, self.settings.memory, self._embedder),
                 ReadSkill({name: skill.files for name, skill in self.organisation.skills.items() if skill.files}),
                 ProposePlan(self.organisation),

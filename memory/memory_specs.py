@@ -78,3 +78,23 @@ OPEN = CapabilitySpec(
     gives={"titles": "array", "bodies": "array", "inherited": "array", "left": "object"},
     tier=Tier.COGNITIVE,
 )  # fmt: skip
+PRODUCTS = CapabilitySpec(
+    name="product_search",
+    kind="builtin_tool",
+    description="Find reports, decisions and insights that the organisation has delivered before.",
+    parameters={
+        "query": Parameter(
+            type=ValueType.STRING, description="What is looked for, in words.", example="cancellations in snow"
+        ),
+        "kinds": Parameter(
+            type=ValueType.ARRAY, required=False, description="Only these: `report`, `decision`, `insight`."
+        ),
+        "since": Parameter(type=ValueType.DATE_TIME, required=False, description="Only what was made from then on."),
+        "newest": Parameter(
+            type=ValueType.BOOLEAN, required=False, description="Only the newest of what follows each other; else all.",
+            default=True,
+        ),
+    },
+    gives={"products": "array", "found": "integer"},
+    tier=Tier.COGNITIVE,
+)  # fmt: skip

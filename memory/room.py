@@ -14,6 +14,7 @@ from memory.consolidation.pages import AutoMemoryPages
 from memory.consolidation.project import ProjectNotes
 from memory.files.pages import CurrentPages
 from memory.files.places import root_of
+from memory.products.store import ProductStore
 from memory.recall.recall import MemoryRecall
 from memory.records.book import MemoryBook
 from memory.records.cycle import DecayCycle
@@ -100,6 +101,11 @@ class MemoryRoom:
     def opening(self) -> Opening:
         """What a prompt begins with."""
         return Opening(self.consolidator, self._settings)
+
+    @cached_property
+    def products(self) -> ProductStore:
+        """What was delivered."""
+        return ProductStore(self._store, self.organisation, self._embedder)
 
     @cached_property
     def listener(self) -> ConversationListener:

@@ -23,6 +23,7 @@ from console.api import (
     memories,
     metric_values,
     notifications,
+    products,
     questions,
     rules,
     users,
@@ -94,6 +95,7 @@ def create_api(
         costs,
         metric_values,
         memories,
+        products,
         calibration,
         beats,
     )

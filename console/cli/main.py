@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "alerts": ("Organisations", "console.cli.commands.alerts", "List alerts, take them on, silence them."),
     "attention": ("Organisations", "console.cli.commands.attention", "Show which alerts come first, and why."),
     "memory": ("Organisations", "console.cli.commands.memory", "See what is remembered, and look after it."),
+    "products": ("Organisations", "console.cli.commands.products", "Find what work delivered, and its lineage."),
     "run": ("Work", "console.cli.commands.run", "Hand a goal to an organisation."),
     "resume": ("Work", "console.cli.commands.resume", "Go on with an execution where it stood."),
     "cancel": ("Work", "console.cli.commands.cancel", "Cancel an execution and all below it."),

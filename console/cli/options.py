@@ -81,15 +81,16 @@ class Group(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-def moment(text: str | None) -> datetime | None:
-    """Return the moment that `--at` means; naive is local time of the organisation."""
+def moment(text: str | None, option: str = "--at") -> datetime | None:
+    """Return the moment that an option means; naive is local time of the organisation."""
     if text is None:
         return None
     try:
         return datetime.fromisoformat(text)
     except ValueError:
         raise InvalidArguments(
-            f"--at: {text!r} is not a moment. Write it as 2013-02-08T17:00, local time of the organisation.", at=text
+            f"{option}: {text!r} is not a moment. Write it as 2013-02-08T17:00, local time of the organisation.",
+            at=text,
         ) from None
 
 

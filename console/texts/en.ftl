@@ -999,6 +999,33 @@ memory-rebuilt = { $count ->
 }
 memory-cycle-held = Today had its cycle already.
 memory-cycle = Looked at { $looked }: { $faded } faint, { $archived } archived; days without a cycle before: { $missed }.
+products-none = Nothing was delivered that fits.
+products-kind-report = report
+products-kind-decision = decision
+products-kind-insight = insight
+products-execution = execution
+products-step = made by
+products-intent = to
+products-labels = labels
+products-files = files
+products-sources = numbers with a source
+products-versions = under this key
+products-skill = skill
+products-folder = folder, as pinned
+products-upstream = { $count ->
+    [one] It rests on one step
+   *[other] It rests on { $count } steps
+}
+products-made-in = Made in
+products-downstream = { $count ->
+    [one] One step was made of it
+   *[other] { $count } steps were made of it
+}
+products-drawn = Drawn into { $file }.
+products-rebuilt = { $count ->
+    [one] One product was read again from the ledger.
+   *[other] { $count } products were read again from the ledger.
+}
 knowledge-linted = { $entries } entries, { $bodies } texts: { $faults ->
     [0] nothing
    *[other] { $faults }

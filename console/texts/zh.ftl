@@ -843,6 +843,24 @@ memory-nothing-new = 没有值得记住的新内容。
 memory-rebuilt = 已从账本重新读出 { $count } 条记忆。
 memory-cycle-held = 今天已经运行过一次。
 memory-cycle = 查看了 { $looked } 条：{ $faded } 条变淡，{ $archived } 条归档；此前未运行的天数：{ $missed }。
+products-none = 没有符合的产出。
+products-kind-report = 报告
+products-kind-decision = 决策
+products-kind-insight = 洞察
+products-execution = 执行
+products-step = 产出者
+products-intent = 目的
+products-labels = 标签
+products-files = 文件
+products-sources = 有来源的数字
+products-versions = 同键版本
+products-skill = 技能
+products-folder = 固定的文件夹
+products-upstream = 基于 { $count } 个步骤
+products-made-in = 产出于
+products-downstream = 由此产生 { $count } 个步骤
+products-drawn = 已绘制到 { $file }。
+products-rebuilt = 已从账本重新读取 { $count } 个产出。
 knowledge-linted = { $entries } 个条目，{ $bodies } 篇正文：{ $faults ->
     [0] 无
    *[other] { $faults } 处

@@ -1,18 +1,13 @@
-"""The table of memories: made of their events, so that finding one costs what is found and not the history.
-
-Whoever reads it first takes in what was committed since it was last looked at, by whatever process; so nobody ever
-reads an old state. It can be emptied at any time and makes itself again.
-"""
+"""The table of memories: made of their events, so that finding one costs what is found and not the history."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
 from itertools import groupby
 
-from sqlalchemy import ClauseElement, ColumnElement, Select, bindparam, case, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Select, case, func, select
 
 from contracts import Event, HolderKind, MemoryClass, MemoryHolder, MemoryId, MemoryRecord, MemoryState, Name
 from memory.records.errors import MemoryPast
@@ -20,18 +15,13 @@ from memory.records.fold import EVENTS, WRITTEN, Standing, fold
 from memory.records.port import Changes, MemoryFilter
 from runtime.canonical import sha256
 from runtime.errors import NotFound
+from runtime.ledger.projection import Projection, pruned_stream
 from runtime.ledger.schema import memories, memories_seen
-from runtime.ledger.statements import compiled
 from runtime.ledger.store import SqlStore
-from runtime.ledger.transaction import Transaction
 from runtime.search import plain
 
-_TYPES = (*EVENTS, "stream.pruned")
 _AT_ONCE = 1_000
-_PASSED_OVER = 2_000
-"""Positions without anything about memories that are rather looked through again than noted: a note is a commit."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_ID = 1
 _FIRST = (MemoryClass.RULE.value, MemoryClass.DECISION.value)
 _HEARD = (MemoryState.ACTIVE.value, MemoryState.DISPUTED.value)
 
@@ -41,6 +31,7 @@ class MemoryTable:
 
     def __init__(self, store: SqlStore) -> None:
         self._store = store
+        self._made = Projection(store, memories, memories_seen, types=EVENTS, rows=self._rows)
 
     async def find(
         self, organisation: Name, which: MemoryFilter, *, after: MemoryId | None, limit: int | None
@@ -82,7 +73,7 @@ class MemoryTable:
     async def changes(self, organisation: Name, after: int, limit: int) -> Changes:
         """Return what changed since; see the port."""
         await self.catch_up()
-        position = await self._position()
+        position = await self._made.position()
         table = memories.c
         query = select(table.memory, table.record, table.position).order_by(table.position).limit(limit)
         rows = await self._store.reader.rows(query.where(table.organisation == organisation, table.position > after))
@@ -139,35 +130,16 @@ class MemoryTable:
 
     async def rebuild(self) -> int:
         """Make the table again from the events; return how many memories there are."""
-        sql = [self._compiled(delete(table)) for table in (memories, memories_seen)]
-
-        def empty(tx: Transaction) -> None:
-            for each in sql:
-                tx.run(each)
-
-        await self._store.writer.do(empty, small=True)
-        await self.catch_up()
-        return int((await self._store.reader.rows(select(func.count()).select_from(memories)))[0][0])
+        return await self._made.rebuild()
 
     async def catch_up(self) -> None:
         """Take in what happened to memories since the table was last brought up to date."""
-        ledger = self._store.ledger
-        while True:
-            seen = await self._position()
-            head = await ledger.head()
-            if seen == head:
-                return
-            events = await ledger.read_all(after=seen, until=head, types=_TYPES, limit=_AT_ONCE)
-            if not events and head - seen < _PASSED_OVER:
-                return
-            rows = await self._rows(events)
-            upto = events[-1].position if len(events) == _AT_ONCE else head
-            await self._store.writer.do(partial(self._take_in, seen=seen, upto=upto, rows=rows), small=True)
+        await self._made.catch_up()
 
     async def _rows(self, events: Sequence[Event]) -> dict[str, tuple[object, ...]]:
         """Return memory → its row, for each that something happened to."""
         rows = {}
-        for stream, those in groupby(sorted(events, key=_stream_of), key=_stream_of):
+        for stream, those in groupby(sorted(events, key=pruned_stream), key=pruned_stream):
             told = list(those)
             if not stream.startswith(f"{MemoryId.KIND}/"):
                 continue
@@ -183,38 +155,6 @@ class MemoryTable:
         )
         return [_record(row) for row in await self._store.reader.rows(query.order_by(memories.c.memory))]
 
-    def _take_in(self, tx: Transaction, seen: int, upto: int, rows: Mapping[str, tuple[object, ...]]) -> None:
-        """Write the rows, unless another process was quicker; it had read as much."""
-        sql = self._sql
-        stands = tx.one(sql["stands"])
-        if (stands is None and seen) or (stands is not None and int(stands[0]) != seen):
-            return
-        for stream, row in rows.items():
-            tx.run(sql["gone"], stream)
-            tx.run(sql["put"], *row)
-        if stands is None:
-            tx.run(sql["begin"], _ID, upto)
-        else:
-            tx.run(sql["move"], upto)
-
-    @cached_property
-    def _sql(self) -> Mapping[str, str]:
-        """The statements of the writer, compiled once: that takes longer than they do."""
-        return {
-            "stands": self._compiled(select(memories_seen.c.position)),
-            "gone": self._compiled(delete(memories).where(memories.c.memory == bindparam("m")), "m"),
-            "put": self._compiled(insert(memories), *memories.columns.keys()),
-            "begin": self._compiled(insert(memories_seen), "id", "position"),
-            "move": self._compiled(update(memories_seen).values(position=bindparam("p")), "p"),
-        }
-
-    async def _position(self) -> int:
-        rows = await self._store.reader.rows(select(memories_seen.c.position))
-        return int(rows[0][0]) if rows else 0
-
-    def _compiled(self, statement: ClauseElement, *names: str) -> str:
-        return compiled(self._store.database.engine.dialect, statement, *names)
-
 
 def text_hash(holder: MemoryHolder, domain: Name | None, text: str) -> str:
     """Return what is the same for two texts of one holder and domain that differ in case, width or blanks only."""
@@ -228,10 +168,6 @@ def about_hash(holder: MemoryHolder, domain: Name | None, subject: str, relation
 
 def _plainly(text: str) -> str:
     return " ".join(plain(text).split())
-
-
-def _stream_of(event: Event) -> str:
-    return str((event.data or {}).get("stream")) if event.type == "stream.pruned" else event.subject
 
 
 def _row(stream: str, events: Sequence[Event]) -> tuple[object, ...]:

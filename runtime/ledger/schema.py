@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-REVISION = "0009"
+REVISION = "0010"
 """The newest migration; a database at another revision is upgraded or refused."""
 
 PASSING = {"passing": True}
@@ -372,6 +372,35 @@ memories_seen = Table(
     info=PASSING,
 )
 """One row: up to which position the table of memories knows what happened."""
+
+products = Table(
+    "products",
+    metadata,
+    Column("product", text(40), primary_key=True),
+    Column("organisation", text(255), nullable=False),
+    Column("kind", text(40), nullable=False),
+    Column("key_sha256", text(64), nullable=False),
+    Column("stream", text(255), nullable=False),
+    Column("execution_id", text(40), nullable=False),
+    Column("position", number(), nullable=False),
+    Column("record", binary(), nullable=False),
+    Index("products_listed", "organisation", "kind", "product"),
+    Index("products_key", "organisation", "key_sha256", "product"),
+    Index("products_changed", "organisation", "position"),
+    Index("products_of", "execution_id"),
+    Index("products_stream", "stream"),
+    info=PASSING,
+)
+"""What work delivered, made of its events; `record` is JSON, `stream` where it was told. It can be made again."""
+
+products_seen = Table(
+    "products_seen",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("position", number(), nullable=False),
+    info=PASSING,
+)
+"""One row: up to which position the table of deliveries knows what happened."""
 
 access = Table(
     "access",

@@ -1,0 +1,1 @@
+"""What work delivered: reports, decisions, insights; found by what they are about, and where each came from."""
