@@ -27,6 +27,7 @@ from console.measuring import Measuring
 from console.memory_filing import MemoryFiling
 from console.ports import Application
 from console.ports_executions import Watch
+from console.profiling import Profiling
 from console.prompting import Prompts
 from console.remembering import Remembering
 from console.remembering_whole import RememberingWhole
@@ -68,6 +69,7 @@ class SiliconApplication(
     MemoryFiling,
     Remembering,
     RememberingWhole,
+    Profiling,
     Prompts,
     Ruling,
     Costing,

@@ -29,7 +29,7 @@ def holders_seen(organisation: Organisation, person: Person | None) -> list[Memo
     seen = [MemoryHolder(kind=HolderKind.BUSINESS, name=organisation.name)]
     if person is not None:
         seen.append(MemoryHolder(kind=HolderKind.PERSON, name=person.id))
-    if person is None or _operates(organisation.people, person):
+    if person is None or operates(organisation.people, person):
         seen += [MemoryHolder(kind=HolderKind.AGENT, name=name) for name in organisation.employees]
     return seen
 
@@ -53,7 +53,7 @@ def holder_named(whose: str, organisation: Organisation, person: Person | None) 
 def may_write(people: People, person: Person, holder: MemoryHolder) -> None:
     """Return when a person may write memories of a holder; raise PermissionRefused."""
     if holder == MemoryHolder(kind=HolderKind.PERSON, name=person.id) or (
-        holder.kind is not HolderKind.PERSON and _operates(people, person)
+        holder.kind is not HolderKind.PERSON and operates(people, person)
     ):
         return
     raise PermissionRefused(
@@ -68,5 +68,6 @@ def may_change(people: People, person: Person, record: MemoryRecord) -> None:
     may_write(people, person, record.holder)
 
 
-def _operates(people: People, person: Person) -> bool:
+def operates(people: People, person: Person) -> bool:
+    """Whether a person operates the whole organisation."""
     return not OPERATING.isdisjoint(people.roles_at(person, None))

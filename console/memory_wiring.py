@@ -33,5 +33,5 @@ def memory_room(
         ask = None if model is None else model.ask
     return MemoryRoom(
         cast("SqlStore", store), organisation.name, clock=clock, settings=settings.memory, home=settings.home,
-        embedder=choices.embedder(organisation, names), ask=ask,
+        embedder=choices.embedder(organisation, names), ask=ask, terms=tuple(organisation.metrics),
     )  # fmt: skip

@@ -26,6 +26,7 @@ from console.ports_memories import MemoriesPort
 from console.ports_memory_files import MemoryFilesPort
 from console.ports_metrics import MetricsPort
 from console.ports_products import ProductsPort
+from console.ports_profile import ProfilePort
 from console.ports_prompts import Prompts
 from console.ports_remote import Remote
 from console.ports_rules import Rules
@@ -50,6 +51,7 @@ class Application(
     AutoMemoryPort,
     KnowledgePort,
     ProductsPort,
+    ProfilePort,
     MemoriesPort,
     MemoryFilesPort,
     Prompts,

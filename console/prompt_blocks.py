@@ -11,6 +11,7 @@ from contracts import Name
 from governance.policies import ToldPolicies
 from memory.consolidation.told import ToldMemories
 from memory.knowledge.told import ToldReading, ToldResident
+from memory.personal.told import ToldPerson
 from runtime.clock import Clock
 from runtime.context.blocks import Block
 from runtime.ledger.port import Ledger
@@ -35,5 +36,6 @@ def blocks_for(
         ToldPolicies(organisation.rules, settings),
         ToldResident(organisation.knowledge),
         ToldMemories(lambda: memory().opening, clock, declares),
+        ToldPerson(lambda: memory().profiles, declares, lambda who: organisation.people.get(who) is not None),
         ToldReading(organisation.knowledge, ledger),
     )

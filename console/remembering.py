@@ -79,7 +79,8 @@ class Remembering:
         room = await self._room(folder)
         person = self._looking(room.organisation, by)
         which = self._which(room.organisation, asked, person)
-        found = await room.memory.recall.search(query, which, now=room.now(), top=top)
+        personal = await room.weigher(person)
+        found = await room.memory.recall.search(query, which, now=room.now(), top=top, personal=personal)
         ids = [hit.record.memory_id for hit in found.hits]
         if ids:
             await room.book.note_read(ids, by=person.id if person else system_user())

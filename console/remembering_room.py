@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime
 
 from agents.organisation import Organisation
 from console.meaning import FOLDER as VECTORS
 from console.views_memories import MemoryRow
 from contracts import MemoryId, MemoryRecord
+from governance.access import Person
 from memory.files.errors import FilesKeepWords
 from memory.files.exporting import export
 from memory.recall.index import searched
@@ -28,11 +30,17 @@ class Room:
         self.book = memory.book
         self._clock = clock
         self._settings = settings.memory
-        self._vectors = settings.home / VECTORS
+        self.vectors = settings.home / VECTORS
 
     def now(self) -> datetime:
         """Return the moment."""
         return self._clock.now()
+
+    async def weigher(self, person: Person | None) -> Callable[[MemoryRecord], float]:
+        """Return how much memories count in searches of a person; the same for all where nobody in particular looks."""
+        if person is None:
+            return lambda record: 1.0
+        return await self.memory.weigh(person.id)
 
     async def erase(self, memory_id: MemoryId, *, by: str, reason: str) -> None:
         """Remove the words of a memory for good, and what was made of them: row, vectors, pages and files.
@@ -41,7 +49,7 @@ class Room:
             FilesKeepWords: all that is done, but a file that somebody edited still holds them.
         """
         told = [each.record for each in await self.book.history(memory_id)]
-        await asyncio.to_thread(forget_vectors, self._vectors, {searched(record) for record in told})
+        await asyncio.to_thread(forget_vectors, self.vectors, {searched(record) for record in told})
         await self.book.erase(memory_id, by=by, reason=reason)
         if await self.memory.consolidator.kept.forget([memory_id]):
             await self.memory.flush_erased()

@@ -214,7 +214,7 @@ class Wired:
                 ),
                 ReportCapability(say_in),
                 MetricCapability(self.metrics),
-                MemorySearch(lambda: self.memory.recall, lambda: self.memory.book),
+                MemorySearch(lambda: self.memory.recall, lambda: self.memory.book, lambda: self.memory.weigh),
                 MemoryWrite(lambda: self.memory.writer, lambda: self.memory.recall, self._manages),
                 ProductSearch(lambda: self.memory.products),
                 KnowledgeOpen(self.organisation.knowledge, self.store.ledger, self.settings.memory, self._embedder),

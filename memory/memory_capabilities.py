@@ -6,11 +6,22 @@ business's, of the domains of its order and of none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from contracts import HolderKind, Json, MemoryClass, MemoryHolder, MemoryId, MemoryKind, MemorySource, Name, TaskOrder
+from contracts import (
+    HolderKind,
+    Json,
+    MemoryClass,
+    MemoryHolder,
+    MemoryId,
+    MemoryKind,
+    MemoryRecord,
+    MemorySource,
+    Name,
+    TaskOrder,
+)
 from memory.consolidation.told import holders_of
 from memory.memory_specs import BUSINESS, MINE, SEARCH, WRITE
 from memory.records.port import MemoryDraft, MemoryFilter
@@ -25,14 +36,25 @@ if TYPE_CHECKING:
     from memory.writing.writer import MemoryWriter
 
 
+Weigh: TypeAlias = Callable[[str], Awaitable[Callable[[MemoryRecord], float]]]
+"""Whoever asked for an execution → a factor for each memory, around 1."""
+
+
 class MemorySearch:
     """Finds memories; each that it gives counts as read."""
 
     spec = SEARCH
 
-    def __init__(self, recall: Callable[[], MemoryRecall], book: Callable[[], MemoryBook]) -> None:
+    def __init__(
+        self,
+        recall: Callable[[], MemoryRecall],
+        book: Callable[[], MemoryBook],
+        weigh: Callable[[], Weigh] | None = None,
+    ) -> None:
+        """Take what it needs once it is called; `weigh` says how much memories count for whoever asked."""
         self._recall = recall
         self._book = book
+        self._weigh = weigh
 
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult:
         """Return the memories that fit best, with what each score is made of."""
@@ -41,7 +63,8 @@ class MemorySearch:
             holders=holders_of(order), domains=order.knowledge_scope, entities=_names(arguments.get("entities")),
             since=_moment(arguments.get("since")), until=_moment(arguments.get("until")),
         )  # fmt: skip
-        found = await self._recall().search(str(arguments["query"]), which, now=context.now)
+        personal = (lambda record: 1.0) if self._weigh is None else await self._weigh()(order.requested_by)
+        found = await self._recall().search(str(arguments["query"]), which, now=context.now, personal=personal)
         ids = [hit.record.memory_id for hit in found.hits]
         if ids:
             await self._book().note_read(ids, by=f"employee/{order.employee}")

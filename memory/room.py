@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from contracts import Name
+from contracts import MemoryRecord, Name
 from memory.consolidation.consolidator import Consolidator
 from memory.consolidation.listening import ConversationListener
 from memory.consolidation.opening import Opening
@@ -14,6 +15,9 @@ from memory.consolidation.pages import AutoMemoryPages
 from memory.consolidation.project import ProjectNotes
 from memory.files.pages import CurrentPages
 from memory.files.places import root_of
+from memory.personal.acting import weigher
+from memory.personal.book import ProfileBook
+from memory.personal.reader import ProfileReader
 from memory.products.store import ProductStore
 from memory.recall.recall import MemoryRecall
 from memory.records.book import MemoryBook
@@ -32,7 +36,7 @@ class MemoryRoom:
 
     def __init__(
         self, store: SqlStore, organisation: Name, *, clock: Clock, settings: MemorySettings, home: Path,
-        embedder: Embedder | None = None, ask: Ask | None = None,
+        embedder: Embedder | None = None, ask: Ask | None = None, terms: Collection[str] = (),
     ) -> None:  # fmt: skip
         """Take over what it works with.
 
@@ -40,6 +44,7 @@ class MemoryRoom:
             home: the home folder, below which people read and edit memories.
             embedder: what finds by meaning; None where words alone decide.
             ask: asks the model of the role `summarise`; None where there is none.
+            terms: words of the organisation that not everybody knows, such as the names of its metrics.
         """
         self._store = store
         self._clock = clock
@@ -47,6 +52,7 @@ class MemoryRoom:
         self._home = home
         self._embedder = embedder
         self._ask = ask
+        self._terms = terms
         self.organisation = organisation
         self.files = root_of(home, organisation)
         self.book = MemoryBook(store, organisation, clock=clock, settings=settings)
@@ -60,6 +66,20 @@ class MemoryRoom:
     def recall(self) -> MemoryRecall:
         """What searches."""
         return MemoryRecall(self.book, self._settings, self._embedder)
+
+    @cached_property
+    def profiles(self) -> ProfileBook:
+        """What is known of how people like to be answered."""
+        return ProfileBook(self._store, self.organisation, clock=self._clock, settings=self._settings)
+
+    async def weigh(self, person: str) -> Callable[[MemoryRecord], float]:
+        """Return how much memories count in searches for a person: the same for all where nothing is known of them."""
+        return weigher(await self.profiles.get(person), self._settings)
+
+    @cached_property
+    def profile_reader(self) -> ProfileReader:
+        """What notices that in conversations."""
+        return ProfileReader(self.profiles, self._store.ledger, self.organisation, lambda: self._terms)
 
     @cached_property
     def turns(self) -> TurnReader:

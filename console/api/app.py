@@ -24,6 +24,7 @@ from console.api import (
     metric_values,
     notifications,
     products,
+    profile,
     questions,
     rules,
     users,
@@ -96,6 +97,7 @@ def create_api(
         metric_values,
         memories,
         products,
+        profile,
         calibration,
         beats,
     )

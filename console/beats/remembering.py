@@ -31,6 +31,7 @@ class Remembering:
             LedgerUnavailable: what is left is done the next time.
         """
         await self._memory.turns.catch_up()
+        await self._memory.profile_reader.catch_up()
         day = now.astimezone(UTC).date()
         if self._held != day:
             report = await self._memory.cycle.hold(now)

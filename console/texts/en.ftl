@@ -1036,6 +1036,20 @@ knowledge-layer-body = Index and body: { $why }.
 knowledge-layer-log = Log: { $why }.
 knowledge-written = It stands in { $path }.
 knowledge-entry = Its entry stands in { $path }.
+profile-none = Nothing is known of { $person }.
+profile-depth-form = How to answer
+profile-depth-attention = What is looked at
+profile-depth-thinking = How to explain
+profile-guidance = Employees are told
+profile-own = set by oneself
+erasure-would = Of { $person } would be erased: { $memories } memories, { $conversations } conversations ({ $turns } events), { $profile } events of the profile, { $files } files.
+erasure-done = Erased of { $person }: { $memories } memories, { $conversations } conversations ({ $turns } events), { $profile } events of the profile, { $files } files, { $blobs } blobs, { $vectors } vectors.
+erasure-stays = What accounts for work stays: { $executions } executions they asked for, { $cards } decisions of theirs.
+erasure-named = { $count ->
+    [one] One memory of the business or of employees names them; look at it: { $ids }
+   *[other] { $count } memories of the business or of employees name them; look at them: { $ids }
+}
+erasure-sure = Nothing was erased yet: --yes --reason TEXT does it.
 memory-page-project = What is remembered of the project
 memory-page-global = What is remembered in general
 memory-page-raw = What is remembered; nothing was consolidated yet

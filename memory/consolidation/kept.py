@@ -74,6 +74,16 @@ class ConsolidatedShelves:
         stream = shelf.stream(self._organisation)
         await self._ledger.append(Append(stream, [event], expected, self._organisation, source, leases=(lease,)))
 
+    async def forget_holder(self, holder: MemoryHolder) -> int:
+        """Remove for good what was ever told of a holder; return how many events lost their words."""
+        gone = 0
+        for event in await self._ledger.read_streams(f"{KIND}/{self._organisation}/"):
+            told = _read(event.data, event.stream_version)
+            if told is not None and told.shelf.holder == holder:
+                await self._ledger.erase(event.subject, event.stream_version)
+                gone += 1
+        return gone
+
     async def forget(self, memory_ids: Sequence[MemoryId]) -> int:
         """Remove for good what was ever made of these memories; return how many events lost their words."""
         wanted, gone = {str(each) for each in memory_ids}, 0

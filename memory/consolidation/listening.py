@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contracts import Event, Name
@@ -11,14 +10,12 @@ from memory.consolidation.consolidator import Consolidation, Consolidator, Outco
 from memory.consolidation.project import ProjectNotes
 from memory.consolidation.shelf import shelves_of_conversation
 from memory.conversations import STARTED, TURN, Started, Turn
-from runtime.errors import LedgerError, SiliconError, VersionConflict
-from runtime.ledger.kept import kept_cursor
-from runtime.ledger.port import Cursor, Ledger
+from memory.following import follow
+from runtime.errors import LedgerError, SiliconError
+from runtime.ledger.port import Ledger
 from runtime.settings import MemorySettings
 
 _log = logging.getLogger(__name__)
-_AT_ONCE = 500
-_PASSED_OVER = 2_000
 
 
 @dataclass(slots=True)
@@ -42,7 +39,6 @@ class ConversationListener:
         self._organisation = organisation
         self._settings = settings
         self._notes = notes
-        self._cursor = f"memory/consolidation/{organisation}"
 
     async def catch_up(self) -> Heard:
         """Hear everything that was committed before this call; return what it came to.
@@ -50,24 +46,16 @@ class ConversationListener:
         Raises:
             LedgerUnavailable: what is left is done the next time.
         """
-        head, heard = await self._ledger.head(), Heard([])
-        while True:
-            saved = await kept_cursor(self._ledger, self._cursor) or Cursor(self._cursor, 0)
-            if saved.position >= head:
-                return heard
-            events = await self._ledger.read_all(
-                after=saved.position, until=head, types=(STARTED, TURN), limit=_AT_ONCE
-            )
-            mine = [event for event in events if event.organisation == self._organisation]
-            if not mine and len(events) < _AT_ONCE and head - saved.position < _PASSED_OVER:
-                return heard
-            for event in _that_matter(mine, self._settings.project_turns):
+        heard = Heard([])
+
+        async def hear(event: Event) -> None:
+            if event.type == STARTED or _number(event) % self._settings.project_turns == 0:
                 await self._hear(event, heard)
-            upto = events[-1].position if len(events) == _AT_ONCE else head
-            try:
-                await self._ledger.append(cursors=[Cursor(self._cursor, upto, saved.position)])
-            except VersionConflict:  # another process heard on: go on from there
-                continue
+
+        await follow(
+            self._ledger, f"memory/consolidation/{self._organisation}", self._organisation, (STARTED, TURN), hear
+        )
+        return heard
 
     async def _hear(self, event: Event, heard: Heard) -> None:
         try:
@@ -103,15 +91,7 @@ class ConversationListener:
                 heard.consolidations.append(await self._consolidator.consolidate(shelf))
 
 
-def _that_matter(events: Sequence[Event], turns: int) -> list[Event]:
-    """Return the conversations that began, and every tenth turn."""
-    return [
-        event
-        for event in events
-        if event.type == STARTED or (event.data is not None and _number(event) and _number(event) % turns == 0)
-    ]
-
-
 def _number(event: Event) -> int:
+    """Return which turn it is; 1 for one that does not say."""
     number = (event.data or {}).get("turn")
-    return number if isinstance(number, int) else 0
+    return number if isinstance(number, int) and number > 0 else 1

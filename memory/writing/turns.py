@@ -12,16 +12,15 @@ from dataclasses import dataclass
 
 from contracts import Event, HolderKind, MemoryHolder, MemoryId, MemorySource, Name
 from memory.conversations import STARTED, TURN, Speaker, Started, Turn
+from memory.following import follow
 from memory.records.port import MemoryDraft
 from memory.writing.extracting import Candidate, candidates
 from memory.writing.writer import MemoryWriter, Written
-from runtime.errors import InvalidArguments, VersionConflict
-from runtime.ledger.kept import kept_cursor
-from runtime.ledger.port import Cursor, Ledger
+from runtime.errors import InvalidArguments
+from runtime.ledger.port import Ledger
 from runtime.settings import MemorySettings
 
 _AT_ONCE = 500
-_PASSED_OVER = 2_000
 _log = logging.getLogger(__name__)
 
 
@@ -51,24 +50,15 @@ class TurnReader:
         Raises:
             LedgerUnavailable: what is left is done the next time.
         """
-        head, found = await self._ledger.head(), list[Remembered]()
-        while True:
-            saved = await kept_cursor(self._ledger, self._cursor) or Cursor(self._cursor, 0)
-            if saved.position >= head:
-                return found
-            events = await self._ledger.read_all(after=saved.position, until=head, types=(TURN,), limit=_AT_ONCE)
-            mine = [event for event in events if event.organisation == self._organisation]
-            if not mine and len(events) < _AT_ONCE and head - saved.position < _PASSED_OVER:
-                return found
-            for event in mine:
-                turn = _turn_of(event)
-                if turn is not None and turn.speaker is Speaker.PERSON:
-                    found += await self.read(turn)
-            upto = events[-1].position if len(events) == _AT_ONCE else head
-            try:
-                await self._ledger.append(cursors=[Cursor(self._cursor, upto, saved.position)])
-            except VersionConflict:  # another process read on: go on from there
-                continue
+        found: list[Remembered] = []
+
+        async def hear(event: Event) -> None:
+            turn = _turn_of(event)
+            if turn is not None and turn.speaker is Speaker.PERSON:
+                found.extend(await self.read(turn))
+
+        await follow(self._ledger, self._cursor, self._organisation, (TURN,), hear)
+        return found
 
     async def read(self, turn: Turn) -> Sequence[Remembered]:
         """Write what is worth remembering of one turn."""

@@ -10,6 +10,7 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     "execution.requested": ("organisation_sha256",),
     "execution.finished": ("report.artifacts.sha256",),
     "order.finished": ("report.artifacts.sha256",),
+    "conversation.turn": ("attachments.sha256",),
     "product.made": ("product.artifacts.sha256",),
     "files.changed": ("files.sha256",),
     "workspace.changed": ("files.sha256", "manifest_sha256"),

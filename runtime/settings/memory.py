@@ -30,6 +30,10 @@ class MemorySettings(Group):
     """Days after which half of a task record's importance is left."""
     fact_trust_half_life_days: float = Field(default=365.0, gt=0, le=LONGEST_DAYS)
     """Days since a fact was last said after which its confidence counts half against one that contradicts it."""
+    attention_half_life_days: float = Field(default=30.0, gt=0, le=LONGEST_DAYS)
+    """Days after which half is left of what was noticed of a person."""
+    attention_gain: float = Field(default=0.25, ge=0, le=1)
+    """How much what a person looks at may change the score of a memory in their searches, up and down."""
     read_factor: float = Field(default=1.05, ge=1, le=10)
     """What a read through a search does to a memory's importance; it never exceeds 1."""
     cited_gain: float = Field(default=0.2, ge=0, le=1)

@@ -141,3 +141,30 @@ def test_the_words_of_an_erased_one_are_in_no_page(desk: Desk) -> None:
     assert "Zebedee" not in desk.told("auto", "--as", "planner")
     files = [file for file in desk.home.rglob("*") if file.is_file()]
     assert not [file for file in files if b"Zebedee" in file.read_bytes()]
+
+
+def test_a_profile_is_shown_with_its_reasons_corrected_and_forgotten(desk: Desk) -> None:
+    assert "Nothing is known of planner" in desk.told("profile", "--as", "planner")
+    told = desk.told("profile-set", "format", "table", "--as", "planner")
+    assert "format  table  set by oneself" in told and "Put figures into a table." in told
+    assert "Nothing is known of clerk" in desk.told("profile", "--as", "clerk")
+    assert desk.told("profile-set", "topic", "the manager", "--as", "planner", exits=2) == ""
+    assert desk.data("profile-forget", "format", "table", "--as", "planner")["traits"] == []
+    desk.told("profile-set", "length", "short", "--as", "planner")
+    assert desk.data("profile-forget", "--all", "--as", "planner")["traits"] == []
+    assert desk.told("profile-forget", "--as", "planner", exits=2) == ""
+
+
+def test_a_person_is_erased_once_somebody_who_may_is_sure(desk: Desk) -> None:
+    desk.write("The canary is Zebedee.")
+    desk.told("profile-set", "topic", "zebedee", "--as", "planner")
+    desk.told("consolidate", "--as", "planner")
+    desk.told("cycle")
+    desk.told("search", "canary", "--as", "planner")
+    assert "would be erased: 1 memories" in desk.told("erase-person", "planner", "--as", "planner")
+    assert desk.told("erase-person", "planner", "--yes", "--as", "planner", exits=2) == ""
+    assert "may not erase" in desk.failed("erase-person", "planner", "--yes", "--reason", "x", "--as", "clerk")
+    view = desk.data("erase-person", "planner", "--yes", "--reason", "asked for", "--as", "planner")
+    assert (view["done"], view["memories"]) == (True, 1)
+    files = [file for file in desk.home.rglob("*") if file.is_file()]
+    assert not [file for file in files if b"ebedee" in file.read_bytes()]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from console.cli.commands import memory_changing, memory_files, memory_knowledge, memory_whole
+from console.cli.commands import memory_changing, memory_files, memory_knowledge, memory_profile, memory_whole
 from console.cli.exits import Exit
 from console.cli.options import As, AsJson, Language, Organisation, command
 from console.cli.render.memories import hit_lines, memory_detail, memory_lines, written_lines
@@ -236,3 +236,4 @@ memory_changing.register(app, find_memory)
 memory_files.register(app)
 memory_whole.register(app)
 memory_knowledge.register(app)
+memory_profile.register(app)

@@ -136,3 +136,19 @@ async def test_what_a_conversation_begins_with_holds_nothing_of_anybody_else(ser
     async with served.client(await served.token("clerk")) as client:
         assert (await client.post("/memories/consolidation", json={})).json()["shelves"] == []
         assert (await client.get("/memories/auto")).json()["pages"] == []
+
+
+async def test_a_profile_is_ones_own(served: Served) -> None:
+    async with served.client(await served.token("planner")) as client:
+        told = (await client.put("/me/profile", json={"trait": "format", "value": "table"})).json()
+        assert (told["person"], told["guidance"]) == ("planner", "Put figures into a table.")
+        assert (await client.put("/me/profile", json={"trait": "topic", "value": "CFO"})).status_code == 422
+    async with served.client(await served.token("clerk")) as client:
+        assert (await client.get("/me/profile")).json()["traits"] == []
+        refused = await client.post("/people/planner/erasure", json={"sure": True, "reason": "x"})
+        assert refused.status_code == 403
+    async with served.client(await served.token("planner")) as client:
+        looked = (await client.post("/people/planner/erasure", json={})).json()
+        assert (looked["done"], looked["profile"]) == (False, 1)
+        done = (await client.post("/people/planner/erasure", json={"sure": True, "reason": "asked for"})).json()
+        assert done["done"] and (await client.get("/me/profile")).json()["traits"] == []
