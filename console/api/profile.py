@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from console.api.asked import Acting
@@ -18,6 +18,9 @@ Whose = Annotated[Name | None, Query(description="Whose; may be left out where t
 As = Annotated[
     Name | None, Query(alias="as", description="The person that asks; only an administrator's token may name one.")
 ]
+
+
+OfPerson = Annotated[Name, Path(description="Their id in org.yaml.", examples=["duty-planner"])]
 
 
 class ReasonShown(ApiModel):
@@ -170,7 +173,7 @@ async def forget_profile(
 
 
 @routes.post("/people/{person}/erasure")
-async def erase_person(person: Name, body: Erasing, desk: AtDesk, asking: Asking) -> PersonErasedShown:
+async def erase_person(person: OfPerson, body: Erasing, desk: AtDesk, asking: Asking) -> PersonErasedShown:
     """Erase everything that is remembered of a person; without `sure` tell what that would be."""
     folder = await desk.home_of(body.organisation, asking)
     view = await desk.application.erase_person(
