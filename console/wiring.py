@@ -328,8 +328,9 @@ class Wired:
     def _told(self) -> Sequence[Block]:
         """What the models of every execution are told, as it was pinned."""
         return blocks_for(
-            self.organisation, self.store.ledger, self.settings.context, clock=self.clock, memory=lambda: self.memory
-        )
+            self.organisation, self.store.ledger, self.settings, clock=self.clock, memory=lambda: self.memory,
+            embedder=self._embedder,
+        )  # fmt: skip
 
     def skills_for(self, run: ExecutionRun) -> SkillChoice:
         """Return what chooses the skills that the models of an execution see, by the embeddings that it pinned."""

@@ -23,3 +23,8 @@ def in_language(text: Text, language: str) -> str:
     if isinstance(text, str):
         return text
     return text.get(language) or text.get("en") or next(iter(text.values()), "")
+
+
+def every_language(text: Text) -> list[str]:
+    """Return a text in each of its languages, for finding it."""
+    return [text] if isinstance(text, str) else list(text.values())

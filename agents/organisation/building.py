@@ -35,6 +35,7 @@ def organisation_of(draft: Draft, org: OrgFile, approvals: ApprovalSettings) -> 
         metrics={name: read.value for name, read in draft.metrics.items()},
         sensors={name: read.value for name, read in draft.sensors.items()},
         rules=tuple(read.value for _, read in sorted(draft.rules.items())),
+        behaviours=tuple(draft.behaviours),
         knowledge=draft.knowledge,
         approvals={name: _rule(name, entry, approvals, org) for name, entry in org.approvals.items()},
         people=people_of(org),

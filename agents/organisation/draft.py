@@ -19,6 +19,7 @@ from agents.organisation.yaml_source import Path as Place
 from agents.organisation.yaml_source import YamlSource
 from contracts import MetricDefinition, PlanDefinition
 from governance.policies import Policy
+from memory.behaviour.behaviour import Behaviour
 from memory.knowledge.tree import KnowledgeTree
 from runtime.capabilities.connections import AnyConnection
 from runtime.capabilities.port import CapabilitySpec
@@ -73,6 +74,7 @@ class Draft:
     """Capabilities, those built in and those of the connections that could be read."""
     packs: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Pack → the capabilities it stands for."""
+    behaviours: list[Behaviour] = field(default_factory=list)
     knowledge: KnowledgeTree = field(default_factory=KnowledgeTree)
     unread: set[str] = field(default_factory=set)
     """Names of connections that could not be read; what hangs on them is left unchecked."""

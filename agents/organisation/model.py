@@ -22,6 +22,7 @@ from contracts import Budget, CapabilityName, MetricDefinition, Name, PlanDefini
 from governance.access import People
 from governance.approvals.rule import ApprovalRule
 from governance.policies import Policy
+from memory.behaviour.behaviour import Behaviour
 from memory.knowledge.tree import KnowledgeTree
 from runtime.blackboard.rules import KeyRule
 from runtime.capabilities.connections import AnyConnection
@@ -101,6 +102,8 @@ class Organisation:
     sensors: Mapping[Name, AnySensor] = field(default_factory=dict)
     """Of all kinds."""
     rules: tuple[Policy, ...] = ()
+    behaviours: tuple[Behaviour, ...] = ()
+    """Strategies and action chains."""
     knowledge: KnowledgeTree = field(default_factory=KnowledgeTree)
     """What is written down in knowledge/."""
     approvals: Mapping[str, ApprovalRule] = field(default_factory=dict)

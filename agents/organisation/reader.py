@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from difflib import get_close_matches
@@ -11,6 +12,9 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from agents.organisation.alerts_file import AlertsFile
+from agents.organisation.behaviour_files import FOLDER as BEHAVIOUR
+from agents.organisation.behaviour_files import FOLDERS as KINDS
+from agents.organisation.behaviour_files import ChainFile, StrategyFile
 from agents.organisation.declared import faults_of, read_as
 from agents.organisation.draft import Draft, Read
 from agents.organisation.environment import fill
@@ -27,6 +31,7 @@ from agents.organisation.sensor_kinds import read_sensor
 from agents.organisation.skill_reader import read_skill
 from agents.organisation.yaml_source import YamlSource
 from governance.policies import Policy
+from memory.behaviour.behaviour import BehaviourKind
 from memory.knowledge.tree import dangling, is_knowledge, read_tree
 from runtime.capabilities.builtin import connection_specs
 from runtime.capabilities.connections import AnyConnection, OpenApiConnection, read_connection
@@ -35,7 +40,8 @@ from runtime.capabilities.port import CapabilitySpec
 M = TypeVar("M", bound=BaseModel)
 
 _FILES = ("org.yaml", "connections.yaml", "alerts.yaml")
-_FOLDERS = ("skills", "metrics", "sensors", "rules", "knowledge")
+_FOLDERS = ("skills", "metrics", "sensors", "rules", "knowledge", BEHAVIOUR)
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _FOLDERS_OF_YAML = ("metrics", "sensors", "rules")
 
 
@@ -60,6 +66,9 @@ def read_organisation(
         where = PurePosixPath(path)
         if len(where.parts) == 2 and where.parts[0] in _FOLDERS_OF_YAML:
             _read_entry(draft, where)
+    for path in sorted(names):
+        if path.startswith(f"{BEHAVIOUR}/"):
+            _read_behaviour(draft, PurePosixPath(path))
     _read_knowledge(draft)
     return draft
 
@@ -169,6 +178,28 @@ def _read_entry(draft: Draft, where: PurePosixPath) -> None:
             _read_sensor(draft, where.stem, source)
         case "rules":
             _read_rule(draft, where.stem, source)
+    draft.faults += source.faults
+
+
+def _read_behaviour(draft: Draft, where: PurePosixPath) -> None:
+    kind = KINDS.get(where.parts[1]) if len(where.parts) == 3 else None
+    if kind is None or where.suffix != ".yaml":
+        if where.suffix != ".md":
+            hint = "It holds strategies/NAME.yaml and chains/NAME.yaml; rules stand in rules/."
+            draft.faults.append(Fault(str(where), 0, "Nothing reads this.", hint))
+        return
+    source = read_file(draft, str(where))
+    if source is None:
+        return
+    entry: StrategyFile | ChainFile | None
+    if kind is BehaviourKind.STRATEGY:
+        entry = read_as(StrategyFile, source, source.value)
+    else:
+        entry = read_as(ChainFile, source, source.value)
+    if not _NAME.fullmatch(where.stem):
+        source.faults.append(source.fault((), f"`{where.stem}` is no name.", "Letters, digits and hyphens: ask-first."))
+    elif entry is not None:
+        draft.behaviours.append(entry.behaviour(where.stem))
     draft.faults += source.faults
 
 

@@ -1,4 +1,4 @@
-"""What an order has read of the knowledge, in the ledger: the budget holds over crashes, and hits go down the tree.
+"""What an order has read and follows, in the ledger: the budget holds over crashes, and hits go down the tree.
 
 Its stream is `reading/ORDER`. A call that is made again after a crash is found there by its key and counts once.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from contracts import OrderId, TaskOrder
 from runtime.errors import VersionConflict
@@ -27,6 +27,8 @@ class Read:
     """Path → how strong a hit it was, of every title that it saw."""
     opened: tuple[str, ...] = ()
     """Paths of bodies, in order."""
+    followed: tuple[str, ...] = ()
+    """Strategies and action chains that it was told, in order."""
     calls: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Key of a call → what was recorded of it."""
     version: int = 0
@@ -47,16 +49,17 @@ class ReadingLog:
                 tuple(dict.fromkeys((*read.indexes, *data.get("indexes", ())))),
                 {**read.listed, **data.get("titles", {})},
                 tuple(dict.fromkeys((*read.opened, *data.get("opened", ())))),
+                tuple(dict.fromkeys((*read.followed, *data.get("followed", ())))),
                 {**read.calls, str(data.get("key")): data},
                 event.stream_version,
             )
         return read
 
-    async def inherited(self, order: TaskOrder) -> Sequence[str]:
-        """Return the bodies that the orders above have opened, those of the nearest first."""
+    async def inherited(self, order: TaskOrder, what: Literal["opened", "followed"] = "opened") -> Sequence[str]:
+        """Return what the orders above have opened, or were told to follow, that of the nearest first."""
         found: dict[str, None] = {}
         for ancestor in reversed(order.chain):
-            found |= dict.fromkeys((await self.of(ancestor.order_id)).opened)
+            found |= dict.fromkeys(getattr(await self.of(ancestor.order_id), what))
         return tuple(found)
 
     async def note(self, order: TaskOrder, kind: str, told: Mapping[str, Any], *, expected: int) -> bool:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from contracts import Artifact, DataProduct, ExecutionId, Name, ProductId, Text
+from contracts import Artifact, DataProduct, ExecutionId, Name, ProductId
 from memory.products.entry import Entry
 from memory.products.table import ProductTable
 from runtime.errors import NotFound
 from runtime.ledger.store import SqlStore
 from runtime.search import Document, Embedder, EmbedderUnavailable, SearchIndex
-from runtime.texts import in_language
+from runtime.texts import every_language
 
 _WEIGHTS = {"title": 3.0, "labels": 2.0, "intent": 2.0, "text": 1.0}
 _LEAST = 0.2
@@ -154,19 +154,10 @@ class ProductStore:
 def _document(entry: Entry) -> Document:
     product = entry.product
     fields = {
-        "title": " ".join(_every(product.title)), "labels": " ".join(product.labels.values()), "intent": entry.intent,
-        "text": entry.text,
+        "title": " ".join(every_language(product.title)), "labels": " ".join(product.labels.values()),
+        "intent": entry.intent, "text": entry.text,
     }  # fmt: skip
     return Document(str(product.product_id), fields)
-
-
-def _every(text: Text) -> Sequence[str]:
-    return [text] if isinstance(text, str) else list(text.values())
-
-
-def titled(entry: Entry, language: str) -> str:
-    """Return what it is called in a language."""
-    return in_language(entry.product.title, language)
 
 
 def _artifact(product: DataProduct, name: str | None) -> Artifact:

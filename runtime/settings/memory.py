@@ -80,3 +80,9 @@ class MemorySettings(Group):
     """Titles of the log that an order is given that goes on after an interruption."""
     resume_bodies: int = Field(default=1, ge=1, le=100)
     """Bodies of the log that it may read then."""
+    strategies_found: int = Field(default=3, ge=0, le=50)
+    """Strategies that are told because they fit a task, beside those that always count."""
+    chains_found: int = Field(default=2, ge=0, le=50)
+    """Action chains that are told because they fit a task."""
+    behaviour_chars: int = Field(default=2_000, ge=0, le=100_000)
+    """Characters of strategies, and as many of action chains, in a prompt."""
