@@ -12,6 +12,7 @@ from console.texts import say_in
 from governance.access import People
 from governance.approvals.following import FollowsCards
 from governance.asked import PeopleAsked
+from governance.disputed_memories import FollowsDisputes
 from governance.questions import QuestionDesk
 from runtime.bus import Bus, open_bus, require_address
 from runtime.clock import Clock, SystemClock
@@ -118,7 +119,8 @@ class Resources:
             follower = FollowsCards(
                 store, self.clock, say_in=say_in, right_in_a_row=self.settings.approval.right_in_a_row
             )
-            self._asked = PeopleAsked(store, self.clock, await self.card_index(), (follower,))
+            disputes = FollowsDisputes(store, self.clock, self.settings.memory)
+            self._asked = PeopleAsked(store, self.clock, await self.card_index(), (follower, disputes))
         return self._asked
 
     async def card_index(self) -> CardIndex:

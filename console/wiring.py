@@ -31,7 +31,7 @@ from cluster import Bridge, ControlPlane, Engines, Gateway, driver_for, open_con
 from console.browser import SlotBrowser, slot_browser
 from console.choosing import SkillChoices
 from console.folders import folder_of
-from console.memory_wiring import memory_room
+from console.memory_wiring import memory_capabilities, memory_room
 from console.prompt_blocks import blocks_for
 from console.scripts import SandboxedScripts
 from console.texts import LANGUAGES, say_in
@@ -41,11 +41,8 @@ from governance.approvals import ApprovalGate, ApprovalGateway
 from governance.costs.limits import StandingBudgets
 from governance.notifications import Notify
 from governance.policies import StandingPolicies
-from memory.knowledge_capability import KnowledgeOpen
-from memory.memory_capabilities import MemorySearch, MemoryWrite
 from memory.metric_capability import MetricCapability
 from memory.metrics import MetricRegistry
-from memory.product_capability import ProductSearch
 from runtime.blackboard import LedgerBlackboard, ToldBoard
 from runtime.capabilities.bridged import BridgeCalls, BridgedGate
 from runtime.capabilities.browser.capability import browser_capabilities
@@ -214,10 +211,15 @@ class Wired:
                 ),
                 ReportCapability(say_in),
                 MetricCapability(self.metrics),
-                MemorySearch(lambda: self.memory.recall, lambda: self.memory.book, lambda: self.memory.weigh),
-                MemoryWrite(lambda: self.memory.writer, lambda: self.memory.recall, self._manages),
-                ProductSearch(lambda: self.memory.products),
-                KnowledgeOpen(self.organisation.knowledge, self.store.ledger, self.settings.memory, self._embedder),
+                *memory_capabilities(
+                    self.organisation,
+                    self.store.ledger,
+                    self.settings.memory,
+                    gateway=self.approvals,
+                    clock=self.clock,
+                    memory=lambda: self.memory,
+                    embedder=self._embedder,
+                ),
                 ReadSkill({name: skill.files for name, skill in self.organisation.skills.items() if skill.files}),
                 ProposePlan(self.organisation),
                 StateResult(),
@@ -236,10 +238,6 @@ class Wired:
 
     def _embedder(self) -> Embedder | None:
         return self.choices.embedder(self.organisation, names_in(self.settings.model, self.organisation.models))
-
-    def _manages(self, employee: str) -> bool:
-        node = self.organisation.employees.get(employee)
-        return node is not None and bool(node.manages)
 
     @cached_property
     def router(self) -> Router:

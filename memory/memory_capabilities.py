@@ -6,9 +6,9 @@ business's, of the domains of its order and of none.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from contracts import (
     HolderKind,
@@ -28,7 +28,8 @@ from memory.records.port import MemoryDraft, MemoryFilter
 from memory.writing.policy import Feature
 from runtime.canonical import clean
 from runtime.capabilities.port import CallContext, CallResult
-from runtime.errors import InvalidArguments, PermissionRefused
+from runtime.errors import InvalidArguments, NotFound, PermissionRefused
+from runtime.ledger.port import Append
 
 if TYPE_CHECKING:
     from memory.recall.recall import MemoryRecall, Recalled
@@ -73,18 +74,37 @@ class MemorySearch:
         )
 
 
+class Disputes(Protocol):
+    """Asks people which of two memories holds, where one contradicts a key decision."""
+
+    def appends(self, newer: MemoryRecord, older: MemoryRecord, context: CallContext) -> Sequence[Append]:
+        """Return what goes into the commit of the call; the first of them refuses a second card for the same memory."""
+        ...
+
+
 class MemoryWrite:
     """Writes memories; where they come from is filled in by code."""
 
     spec = WRITE
 
     def __init__(
-        self, writer: Callable[[], MemoryWriter], recall: Callable[[], MemoryRecall], manages: Callable[[Name], bool]
-    ) -> None:
-        """Take what it needs once it is called; `manages` tells whether an employee has others below it."""
+        self, writer: Callable[[], MemoryWriter], recall: Callable[[], MemoryRecall], manages: Callable[[Name], bool],
+        *, disputes: Disputes | None = None, asked_already: Callable[[str], Awaitable[bool]] | None = None,
+    ) -> None:  # fmt: skip
+        """Take what it needs once it is called.
+
+        Args:
+            writer: writes.
+            recall: finds what is known.
+            manages: whether an employee has others below it.
+            disputes: asks people about what contradicts a key decision; None: nobody is asked.
+            asked_already: whether a stream is there.
+        """
         self._writer = writer
         self._recall = recall
         self._manages = manages
+        self._disputes = disputes
+        self._asked_already = asked_already
 
     async def call(self, arguments: Mapping[str, Json], context: CallContext) -> CallResult:
         """Return what became of it.
@@ -112,8 +132,22 @@ class MemoryWrite:
             {
                 "became": written.became.value, "why": written.why, "other": written.other,
                 "id": None if written.record is None else written.record.memory_id,
-            }
+            },
+            appends=await self._asked(written.record, context),
         )  # fmt: skip
+
+    async def _asked(self, record: MemoryRecord | None, context: CallContext) -> Sequence[Append]:
+        """Return what asks people about a memory that contradicts a key decision; after a crash as well, once."""
+        if self._disputes is None or record is None or record.disputes is None:
+            return ()
+        try:
+            older = await self._writer().memories.get(record.disputes)
+        except NotFound:  # it was erased meanwhile
+            return ()
+        appends = self._disputes.appends(record, older, context)
+        if not appends or (self._asked_already is not None and await self._asked_already(appends[0].stream)):
+            return ()
+        return appends
 
     def _holder(self, arguments: Mapping[str, Json], order: TaskOrder) -> MemoryHolder:
         if str(arguments.get("whose") or MINE) != BUSINESS:

@@ -800,6 +800,18 @@ gap-nothing-benefit = Nothing is spent.
 gap-nothing-risk = The next case ends like these { $cases }.
 gap-nothing-cost = None.
 
+## Disputed memories
+
+dispute-question = It was decided: “{ $older }” Now it is said: “{ $newer }” Which of them holds?
+dispute-impact = Until somebody decides, the older one holds, and nobody is told the newer one.
+dispute-newer-title = The newer one holds
+dispute-newer-benefit = What was decided before is superseded; its history stays.
+dispute-newer-risk = A decision is replaced that somebody had reasons for.
+dispute-older-title = The older one stays
+dispute-older-benefit = What was decided goes on; the newer one is withdrawn.
+dispute-older-risk = What changed meanwhile is not known to anybody.
+dispute-cost = None.
+
 ## Explanations: why a metric is what it is
 
 explain-slice = { $metric } of { $period } is { $value }, usually { $usual }. It comes from { $dimension } { $causes }; without it the rest is as usual.

@@ -662,6 +662,18 @@ gap-nothing-benefit = 不花费任何东西。
 gap-nothing-risk = 下一个案例会像这 { $cases } 个一样结束。
 gap-nothing-cost = 无。
 
+## Disputed memories
+
+dispute-question = 曾决定：“{ $older }” 现在说：“{ $newer }” 哪个有效？
+dispute-impact = 在有人决定之前，较早的有效，较新的不会告知任何人。
+dispute-newer-title = 较新的有效
+dispute-newer-benefit = 之前的决定被取代；其历史保留。
+dispute-newer-risk = 取代了有人有理由作出的决定。
+dispute-older-title = 较早的保留
+dispute-older-benefit = 之前的决定继续有效；较新的被撤回。
+dispute-older-risk = 期间的变化无人知晓。
+dispute-cost = 无。
+
 ## Explanations: why a metric is what it is
 
 explain-slice = { $period }的{ $metric }为 { $value }，平常 { $usual }。来自{ $dimension } { $causes }；除去它其余正常。

@@ -59,7 +59,7 @@ class MemoryWriter:
     """Writes into the memories of one organisation."""
 
     def __init__(self, memories: Memories, clock: Clock, settings: MemorySettings) -> None:
-        self._memories = memories
+        self.memories = memories
         self._clock = clock
         self._settings = settings
 
@@ -84,7 +84,7 @@ class MemoryWriter:
         if draft.memory_id is not None and (there := await self._there(draft.memory_id)) is not None:
             return Written(Became.THERE, "it was written before", judge(features, self._settings), there)
         about = await self._about(draft)
-        same = await self._memories.saying(draft.holder, draft.domain, draft.text)
+        same = await self.memories.saying(draft.holder, draft.domain, draft.text)
         same = same or [record for record in about if agrees(draft.value, record.value)]
         judgement = judge({*features, *([Feature.REPEATED] if same else [])}, self._settings)
         if not same and repeats(draft.text, shown):
@@ -99,9 +99,9 @@ class MemoryWriter:
         """Reinforce what is known; what was disputed may outweigh by now what it contradicts."""
         if draft.source.said_by is None and known.source == draft.source:
             return Written(Became.THERE, "this very turn said it", judgement, known)
-        record = await self._memories.reinforce(known.memory_id, source=draft.source, by=by)
+        record = await self.memories.reinforce(known.memory_id, source=draft.source, by=by)
         if record.state is MemoryState.DISPUTED and (older := await self._outweighed(record)) is not None:
-            record = await self._memories.confirm(record.memory_id, by=by, supersedes=older.memory_id)
+            record = await self.memories.confirm(record.memory_id, by=by, supersedes=older.memory_id)
             why = f"it was said so often that it weighs {record.confidence:.2f}"
             return Written(Became.SUPERSEDES, why, judgement, record, older.memory_id)
         return Written(Became.REINFORCED, "it was said before", judgement, record)
@@ -117,20 +117,20 @@ class MemoryWriter:
         """Return what is known, or waits, about the same subject and relation."""
         if not (draft.subject and draft.relation):
             return ()
-        return await self._memories.about(draft.holder, draft.domain, draft.subject, draft.relation)
+        return await self.memories.about(draft.holder, draft.domain, draft.subject, draft.relation)
 
     async def _new(self, draft: MemoryDraft, about: Sequence[MemoryRecord], judgement: Judgement, by: str) -> Written:
         active = [record for record in about if record.state is MemoryState.ACTIVE]
         found = contradiction(draft, active, by=by, now=self._clock.now(), settings=self._settings)
         try:
             if found is None:
-                record = await self._memories.add(draft, by=by)
+                record = await self.memories.add(draft, by=by)
                 return Written(Became.WRITTEN, "it is new", judgement, record)
             known = found.known.memory_id
             if found.settled is Settled.NEWER:
-                record = await self._memories.add(draft, by=by, supersedes=known)
+                record = await self.memories.add(draft, by=by, supersedes=known)
                 return Written(Became.SUPERSEDES, found.why, judgement, record, known)
-            record = await self._memories.add(draft, by=by, disputes=known)
+            record = await self.memories.add(draft, by=by, disputes=known)
             return Written(Became.DISPUTED, found.why, judgement, record, known)
         except VersionConflict:
             if draft.memory_id is None or (there := await self._there(draft.memory_id)) is None:
@@ -139,7 +139,7 @@ class MemoryWriter:
 
     async def _there(self, memory_id: MemoryId) -> MemoryRecord | None:
         try:
-            return await self._memories.get(memory_id)
+            return await self.memories.get(memory_id)
         except NotFound:
             return None
 
