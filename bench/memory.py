@@ -1,6 +1,7 @@
 """Memory: how well and how fast the few sentences are found that a question needs, beside plainer ways.
 
-    python bench/memory.py [--json] [--sentences 1000 4000] [--scale 1000 10000 100000] [--parts retrieval scale stream]
+    python bench/memory.py [--json] [--sentences 1000 4000] [--scale 1000 10000 100000]
+                           [--parts retrieval stream whole people scale]
 
 `retrieval`: long dialogues with labelled evidence (`memory_dialogues.py`, made from a seed), each sentence a record of
 its own date. recall@5, @10, @20 and MRR of the search as it is, by words alone and (with the extra `embeddings`) by
@@ -14,6 +15,9 @@ the same), and the memory of the index over the process before.
 
 `stream`: 1,000 turns with small talk, repeats, contradictions and recalled text go through what reads turns: what is
 kept, how much of it is true and new, how much of the truth is kept, and stale facts that are recalled as current.
+
+`whole`: what consolidation costs in a month of conversations (`memory_whole.py`). `people`: what is noticed of forty
+made people, and what it does (`memory_people.py`).
 """
 
 from __future__ import annotations
@@ -25,13 +29,15 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from memory_dialogues import Question, Said, dialogues
+from memory_people import people
 from memory_stream import stream
-from rig import machine, parser, show
+from memory_whole import whole
+from rig import HandClock, machine, parser, show
 
 from contracts import HolderKind, MemoryClass, MemoryHolder, MemoryKind
 from memory.recall.recall import MemoryRecall
@@ -49,18 +55,7 @@ WIDE = MemorySettings(recalled=40, relevance_least=0.0, shown_tokens=100_000)
 DECAYED_DAYS = 180
 
 
-class Clock:
-    """A clock that the bench moves."""
-
-    def __init__(self) -> None:
-        self.moment = datetime(2025, 1, 1, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        """Return the moment."""
-        return self.moment
-
-
-async def laid(store: SqlStore, clock: Clock, said: Sequence[Said]) -> tuple[MemoryBook, list[str]]:
+async def laid(store: SqlStore, clock: HandClock, said: Sequence[Said]) -> tuple[MemoryBook, list[str]]:
     """Write each sentence as a record of its date; return the book and the ids."""
     book = MemoryBook(store, ORGANISATION, clock=clock, settings=WIDE)
     ids: list[str] = []
@@ -113,7 +108,7 @@ def _of_way(ranks: Sequence[Sequence[int]], questions: Sequence[Question]) -> di
 async def retrieval(sentences: int, folder: Path) -> dict[str, Any]:
     """Measure one length of dialogue."""
     said, questions = dialogues(sentences)
-    clock, home = Clock(), Path(tempfile.mkdtemp(dir=folder))
+    clock, home = HandClock(), Path(tempfile.mkdtemp(dir=folder))
     store = await open_store(LedgerSettings(synchronous="NORMAL"), home=home, clock=clock)
     try:
         book, ids = await laid(store, clock, said)
@@ -152,7 +147,11 @@ async def retrieval(sentences: int, folder: Path) -> dict[str, Any]:
 
 
 async def _given(
-    book: MemoryBook, clock: Clock, questions: Sequence[Question], number_of: Mapping[str, int], means: Embedder | None
+    book: MemoryBook,
+    clock: HandClock,
+    questions: Sequence[Question],
+    number_of: Mapping[str, int],
+    means: Embedder | None,
 ) -> dict[str, Any]:
     """Return what a search gives at its settings, and what it would give with nothing left out."""
     told = {}
@@ -240,7 +239,7 @@ class _Random:
 
 async def scale(records: int, folder: Path, queries: int = 200) -> dict[str, Any]:
     """Measure searches among so many records of twenty words, words as unevenly common as in a language."""
-    clock, home, chance = Clock(), Path(tempfile.mkdtemp(dir=folder)), random.Random(5)
+    clock, home, chance = HandClock(), Path(tempfile.mkdtemp(dir=folder)), random.Random(5)
 
     def text(words: int) -> str:
         return " ".join(f"w{int(20_000 * chance.random() ** 4)}" for _ in range(words))
@@ -286,6 +285,10 @@ async def measure(sentences: Sequence[int], sizes: Sequence[int], parts: Sequenc
             found["retrieval"] = [await retrieval(count, Path(scratch)) for count in sentences]
         if "stream" in parts:
             found["stream"] = await stream(Path(scratch))
+        if "whole" in parts:
+            found["whole"] = await whole(Path(scratch))
+        if "people" in parts:
+            found["people"] = await people(Path(scratch))
         if "scale" in parts:
             found["scale"] = [await scale(count, Path(scratch)) for count in sizes]
     return found
@@ -304,6 +307,7 @@ def lines(found: Mapping[str, Any]) -> list[str]:
         told.append(f"  decay takes {one['decay_loss_recall_10']:.4f} of recall@10; given: {one['given']}")
     if "stream" in found:
         told.append(f"stream: {found['stream']}")
+    told += [f"{part}: {found[part]}" for part in ("whole", "people") if part in found]
     told += [
         f"{one['records']:,} records: {one['ms_p50']} ms, p95 {one['ms_p95']} ms, first {one['first_s']} s, "
         f"{one['mib']} MiB"
@@ -317,7 +321,7 @@ def main() -> None:
     arguments = parser(__doc__)
     arguments.add_argument("--sentences", type=int, nargs="+", default=[1_000, 4_000])
     arguments.add_argument("--scale", type=int, nargs="+", default=[1_000, 10_000, 100_000])
-    arguments.add_argument("--parts", nargs="+", default=["retrieval", "stream", "scale"])
+    arguments.add_argument("--parts", nargs="+", default=["retrieval", "stream", "whole", "people", "scale"])
     given = arguments.parse_args()
     folder = (given.folder or [Path("/dev/shm")])[0]
     found = asyncio.run(measure(given.sentences, given.scale, given.parts, folder))

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -182,3 +183,14 @@ def _lines(file: str) -> list[str]:
 
 __all__ = ["RESULT", "ROOT", "commits", "engine_on", "folders", "kind_of", "lengths_on", "machine", "median", "middle",
            "open_raw", "order_over", "parser", "percentile", "show", "us"]  # fmt: skip
+
+
+class HandClock:
+    """A clock that the bench moves."""
+
+    def __init__(self) -> None:
+        self.moment = datetime(2025, 1, 1, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        """Return the moment."""
+        return self.moment
