@@ -102,8 +102,8 @@ class Consolidator:
 
     async def records(self, shelf: Shelf) -> dict[MemoryId, MemoryRecord]:
         """Return what may be told of a shelf by now, in the order in which it counts."""
-        on = await self._book.table.on_shelf(self._organisation, shelf.holder, shelf.domain, shelf.project)
-        ids = [memory_id for memory_id, _ in on[:_READ]]
+        on = await self._book.table.on_shelf(self._organisation, shelf.holder, shelf.domain, shelf.project, limit=_READ)
+        ids = [memory_id for memory_id, _ in on]
         there = await self._book.get_all(ids)
         now = self._clock.now()
         return {

@@ -100,8 +100,9 @@ class MemoryTable:
         return found
 
     async def on_shelf(
-        self, organisation: Name, holder: MemoryHolder, domain: Name | None, project: Name | None
-    ) -> Sequence[tuple[MemoryId, str]]:
+        self, organisation: Name, holder: MemoryHolder, domain: Name | None, project: Name | None,
+        *, limit: int | None = None,
+    ) -> Sequence[tuple[MemoryId, str]]:  # fmt: skip
         """Return the active memories of exactly this holder, domain and project, and what differs once one is changed.
 
         What must hold (rules, decisions) comes first, then what changed last. A read is no change.
@@ -114,7 +115,8 @@ class MemoryTable:
             table.project == (project or ""),
         )  # fmt: skip
         lasting = case((memories.c["class"].in_(_FIRST), 0), else_=1)
-        rows = await self._store.reader.rows(query.order_by(lasting, table.changed_at.desc(), table.memory))
+        query = query.order_by(lasting, table.changed_at.desc(), table.memory)
+        rows = await self._store.reader.rows(query if limit is None else query.limit(limit))
         return [(MemoryId(row[0]), f"{row[1]} {row[2]}") for row in rows]
 
     async def shelves(self, organisation: Name) -> Sequence[tuple[MemoryHolder, Name | None, Name | None]]:

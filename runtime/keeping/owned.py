@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from contracts import ExecutionId
 
-OWN = frozenset({"execution", "order", "card", "question", "notification", "evidence", "files", "blackboard"})
+OWN = frozenset(
+    {"execution", "order", "card", "question", "notification", "evidence", "files", "blackboard", "reading"}
+)
 """Kinds of streams that live and go with their execution. Each of their events carries the execution's id.
 
 Everything else outlives it: who used an idempotency key (`request`), what a sensor saw, holds, tokens, erasures, the

@@ -54,7 +54,7 @@ def list_(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """List memories, oldest first, with how important each is by now."""
+    """List memories, oldest first, and how they stand."""
 
     async def work(session: Session, application: Application) -> int:
         folder = Path(organisation)
@@ -108,9 +108,9 @@ def search(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the few memories that answer a question, and why these.
+    """Find the few memories that answer a question.
 
-    Each counts as read.
+    It tells why these. Each counts as read.
     """
 
     async def work(session: Session, application: Application) -> int:

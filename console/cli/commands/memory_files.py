@@ -30,9 +30,9 @@ def export(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write what is remembered into Markdown files to read and edit.
+    """Write memories into Markdown files.
 
-    They lie below memory/ of the home folder. Files with edits that were not imported are left alone: exit code 3.
+    They are to be read and edited, and lie below memory/ of the home folder. Files with edits that were not imported are left alone: exit code 3.
     """
 
     async def work(session: Session, application: Application) -> int:

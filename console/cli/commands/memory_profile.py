@@ -75,7 +75,10 @@ def profile_forget(
     language: Language = None,
     as_json: AsJson = False,
 ) -> None:
-    """Erase what was noticed of oneself: one trait and value, or everything with --all."""
+    """Erase what was noticed of oneself.
+
+    One trait and value, or everything with --all.
+    """
 
     async def work(session: Session, application: Application) -> int:
         if all_ == (trait is not None):

@@ -60,9 +60,10 @@ def auto(
 def consolidate(
     organisation: Organisation, *, as_: As = None, language: Language = None, as_json: AsJson = False
 ) -> None:
-    """Tell memories anew where something was written or forgotten.
+    """Tell memories anew where something changed.
 
-    Servers do it whenever a conversation begins. Where nothing changed, no model is asked.
+    That is where something was written or forgotten since; elsewhere no model is asked. Servers do it whenever a
+    conversation begins.
     """
 
     async def work(session: Session, application: Application) -> int:

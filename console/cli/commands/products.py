@@ -94,7 +94,7 @@ def search(
 
 @app.command()
 def show(organisation: Organisation, product: Product, *, language: Language = None, as_json: AsJson = False) -> None:
-    """Show one product: what it says, its labels, files, sources and versions."""
+    """Show one product: what it says, labels, files, versions."""
 
     async def work(session: Session, application: Application) -> int:
         folder = Path(organisation)
