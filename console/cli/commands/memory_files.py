@@ -32,7 +32,8 @@ def export(
 ) -> None:
     """Write memories into Markdown files.
 
-    They are to be read and edited, and lie below memory/ of the home folder. Files with edits that were not imported are left alone: exit code 3.
+    They are to be read and edited, and lie below memory/ of the home folder. Files with edits that were not imported
+    are left alone: exit code 3.
     """
 
     async def work(session: Session, application: Application) -> int:
