@@ -44,7 +44,7 @@ from runtime.telemetry.context import working_on
 async def run_unit(run: Run, step: Step, scope: Scope) -> Outcome:
     """Carry out one unit within the budget; every failed attempt is in the ledger before the next one begins."""
     unit = run.view.unit(step.id, scope.index)
-    if run.stopping:
+    if run.stopping and not run.must_go_on(step, scope.index):
         run.end(unit)
         return Outcome(End.STOPPED)
     try:

@@ -20,7 +20,7 @@ from runtime.context.blocks import Block
 from runtime.context.budget import Gauge
 from runtime.draining import Steps
 from runtime.engine.account import Account
-from runtime.engine.branches import is_in
+from runtime.engine.branches import is_in, steps_in
 from runtime.engine.flights import Flights
 from runtime.engine.flow import Flow
 from runtime.engine.interrupt import Interrupter
@@ -129,6 +129,18 @@ class Run:
     def stopping(self) -> bool:
         """Whether no unit may begin."""
         return self.closing or self.cancelled()
+
+    def must_go_on(self, step: Step, index: int | None) -> bool:
+        """Whether a step begins though the order is closing, because an earlier stretch left something out of it.
+
+        What was announced may have been paid for, and an order below may be spending what it was granted: it is told
+        in what this order reports, and its owner gets back what is left, only if it goes on to where it can be told.
+        """
+        if self.flow.broken or self.cancelled():
+            return False
+        parts = {part.id for part in steps_in(step)}
+        units = (each for each in self.view.units.values() if each.step in parts)
+        return any(unit.holds and (index is None or unit.index == index) for unit in units)
 
     def end(self, unit: Unit) -> None:
         """Return what the unit set aside; of a branch that was cancelled, the rest comes back when it is taken out."""

@@ -223,7 +223,8 @@ class Engine:
         """
         source, goes_on = f"/organisation/{order.organisation}/employee/{order.employee}", view.version > 0
         pace = Pace.of(order.plan.dispatch, self._settings, narrowed=None if view.report else view.narrowed)
-        flow = Flow(pace=pace, closing=files is not None and files.problem(done=False) is not None)
+        broken = files is not None and files.problem(done=False) is not None
+        flow = Flow(pace=pace, closing=broken, broken=broken)
         budgets = self._shared.over(view.order or order) if self._shared is not None else ()
         shared = Shared(budgets, view.order or order, view, self._clock.now)
         journal = Journal(

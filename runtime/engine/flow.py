@@ -16,6 +16,8 @@ class Flow:
 
     closing: bool = False
     """Whether nothing new begins."""
+    broken: bool = False
+    """Whether it closed before anything began, because what it rests on is not as it was left."""
     beside: int = 0
     """Tasks of this run that go on side by side; what they write may share a commit. None of them: 0."""
     pace: Pace = field(default_factory=Pace)

@@ -34,7 +34,7 @@ async def _settled(run: Run, step: Step, scope: Scope) -> Outcome:
     known = await remembered(run.view, run.blobs, step, scope.index, one=False)
     if known is not None:
         return known
-    if run.stopping:
+    if run.stopping and not run.must_go_on(step, scope.index):
         return Outcome(End.STOPPED)
     try:
         await run.outputs.fetch(names_read(step))
