@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
@@ -207,8 +206,10 @@ def _read_knowledge(draft: Draft) -> None:
     """Read what is written down; what can be opened must be there, how well it reads is for `silicon memory lint`."""
     texts = {}
     for path in filter(is_knowledge, draft.files.names()):
-        with suppress(FileRefused):  # told already
+        try:
             texts[path] = text_of_file(draft.files, path)
+        except FileRefused as refused:
+            draft.faults.append(fault_of(path, refused))
     draft.knowledge, faults = read_tree(texts)
     faults += dangling(draft.knowledge, texts)
     draft.faults += [Fault(each.file, each.line, each.what, each.hint) for each in faults]

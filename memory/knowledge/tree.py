@@ -9,6 +9,7 @@ knowledge/DOMAIN/newark-runways.md   a body
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +17,8 @@ from memory.knowledge.body import Body, read_body
 from memory.knowledge.faults import KnowledgeFault
 from memory.knowledge.lines import ROOT, Entry, Imperative, index_lines, resident_lines
 
+DOMAIN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+"""As names are everywhere: an order could never ask for another one."""
 RESIDENT, INDEX, LOG = "RESIDENT.md", "INDEX.md", "LOG.md"
 PENDING = f"{ROOT}/.pending.json"
 """A write that was interrupted; whoever writes next finishes it."""
@@ -101,6 +104,11 @@ def read_tree(texts: Mapping[str, str]) -> tuple[KnowledgeTree, list[KnowledgeFa
             )
         elif (body := read_body(path, text, faults)) is not None:
             bodies[path] = body
+    faults += [
+        KnowledgeFault(path, 0, f"`{domain_of(path)}` is no name of a domain.", "Small letters, digits and hyphens.")
+        for path in texts
+        if domain_of(path) and not DOMAIN.fullmatch(domain_of(path))
+    ]
     domains = {*indexes, *logs, *map(domain_of, bodies)}
     sections = {each: Section(each, indexes.get(each, ()), logs.get(each, ())) for each in sorted(domains)}
     return KnowledgeTree(imperatives, addresses, sections, bodies), faults

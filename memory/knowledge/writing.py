@@ -12,7 +12,7 @@ from memory.knowledge.body import Body, written_body
 from memory.knowledge.folder import KnowledgeFolder
 from memory.knowledge.lines import ROOT, written
 from memory.knowledge.placement import Answers, Layer, Placement, place
-from memory.knowledge.tree import INDEX, LOG, RESIDENT, domain_of, read_tree
+from memory.knowledge.tree import DOMAIN, INDEX, LOG, RESIDENT, domain_of, read_tree
 from runtime.canonical import clean_text, sha256
 from runtime.errors import InvalidArguments
 from runtime.settings import MemorySettings
@@ -61,6 +61,10 @@ def write_note(
         return NoteWritten(placement, file)
     if not title or len(title) > _LONGEST_TITLE:
         raise InvalidArguments(f"A title has 1 to {_LONGEST_TITLE} characters (--title).", title=title)
+    if note.domain and not DOMAIN.fullmatch(note.domain):
+        raise InvalidArguments(
+            f"{note.domain!r} is no name of a domain: small letters, digits and hyphens.", domain=note.domain
+        )
     below = f"{ROOT}/{note.domain}/" if note.domain else f"{ROOT}/"
     index = below + (LOG if placement.layer is Layer.LOG else INDEX)
     name = f"{today.isoformat()}-{slug(title)}" if placement.layer is Layer.LOG else slug(title)

@@ -42,3 +42,10 @@ def test_what_cannot_be_opened_is_found_before_anything_runs(desk: Desk) -> None
     (Path(desk.folder) / "knowledge").mkdir()
     (Path(desk.folder) / "knowledge" / "INDEX.md").write_text("- [Gone](gone.md) — never\n")
     assert "knowledge/INDEX.md:1  `knowledge/gone.md` is not there." in desk.checked()
+
+
+def test_a_file_that_is_no_text_is_found_before_anything_runs(desk: Desk) -> None:
+    (Path(desk.folder) / "knowledge").mkdir()
+    (Path(desk.folder) / "knowledge" / "a.md").write_bytes(b"\xff\xfe")
+    assert "knowledge/a.md:1  knowledge/a.md is not UTF-8 text." in desk.checked()
+    assert "is not UTF-8 text" in desk.failed("lint")

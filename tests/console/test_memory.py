@@ -123,6 +123,7 @@ def test_what_is_remembered_is_told_as_a_whole_and_told_anew_only_after_a_write(
     both = desk.told("auto", "--as", "planner", "--domain", "purchasing")
     assert both.index("- Oak is slow.") < both.index("- Gate B leaks.")
     assert "tables" not in desk.told("auto", "--as", "clerk")
+    assert "## Preferences\n- I like tables." in desk.told("auto", "--as", "planner")
 
     outcomes = [shelf["outcome"] for shelf in desk.data("consolidate", "--as", "planner")["shelves"]]
     assert outcomes == ["unchanged"] * 3

@@ -12,7 +12,7 @@ from console.views_auto_memory import AutoMemoryPage, ShelfTold
 def page_lines(page: AutoMemoryPage, output: Output) -> list[Text]:
     """Return a page with its heading."""
     say = output.say
-    lines = [Text(say(f"memory-page-{page.kind}"), style="bold"), Text(page.text)]
+    lines = [Text(say(f"memory-page-{page.kind}"), style="bold"), *map(Text, page.text.splitlines())]
     lines.append(Text(say("memory-page-rests", count=len(page.sources), left=page.left_out), style="dim"))
     return lines
 

@@ -51,7 +51,7 @@ def detail_lines(detail: ProductDetail, output: Output) -> list[RenderableType]:
     lines: list[RenderableType] = [*product_lines(row, output)]
     lines.append(facts([(name, value) for name, value in pairs if value]))
     text = detail.content if detail.content is not None else row.text
-    return [*lines, Text(text if len(text) <= _PAGE else f"{text[:_PAGE]}…")]
+    return [*lines, *map(Text, (text if len(text) <= _PAGE else f"{text[:_PAGE]}…").splitlines())]
 
 
 def lineage_lines(found: ProductLineage, output: Output) -> list[RenderableType]:

@@ -21,7 +21,7 @@ def profile_lines(view: ProfileView, output: Output) -> list[Text]:
         lines.append(Text(say(f"profile-depth-{depth}"), style="bold"))
         lines += [_trait(row, output) for row in view.traits if row.depth == depth]
     if view.guidance:
-        lines += [Text(say("profile-guidance"), style="bold"), Text(view.guidance)]
+        lines += [Text(say("profile-guidance"), style="bold"), *map(Text, view.guidance.splitlines())]
     return lines
 
 

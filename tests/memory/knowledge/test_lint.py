@@ -82,6 +82,7 @@ def test_a_folder_in_order_has_no_faults() -> None:
             {"knowledge/airports/snow.md": FIELDS.replace("verified: 2026", "verified: 2027") + "Snow."},
             "knowledge/airports/snow.md", 1, "in the future",
         ),
+        ({"knowledge/Bad Domain/LOG.md": "# x"}, "knowledge/Bad Domain/LOG.md", 0, "no name of a domain"),
         ({"knowledge/a/b/INDEX.md": "# Deep"}, "knowledge/a/b/INDEX.md", 0, "too deep"),
     ],
 )  # fmt: skip

@@ -90,8 +90,9 @@ def test_one_fact_is_not_written_twice(tmp_path: Path) -> None:
 def test_a_body_without_a_title_and_a_path_that_leads_out_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidArguments, match="A title"):
         write(tmp_path, Note(SNOW.text))
-    with pytest.raises(InvalidArguments, match="leads out"):
-        write(tmp_path, Note(SNOW.text, "T", "../.."))
+    for domain in ("../..", "Bad Domain", "a/b"):
+        with pytest.raises(InvalidArguments, match="no name of a domain"):
+            write(tmp_path, Note(SNOW.text, "T", domain))
     with pytest.raises(InvalidArguments, match="leads out"):
         KnowledgeFolder(tmp_path).write({"knowledge/../org.yaml": "x"}, expected={})
     assert not (tmp_path / "org.yaml").exists()
