@@ -22,12 +22,13 @@ class AutoMemoryPort(Protocol):
         Args:
             folder: the organisation.
             by: the person; absent, the machine's own account, of which nobody's own memories are told.
-            employee: with whom; absent: with nobody in particular.
+            employee: with whom; absent: with nobody in particular. Their own memories are shown to operators alone.
             domains: those that it is about; of others nothing is told.
             projects: the same.
 
         Raises:
             InvalidArguments: there is no such employee.
+            NotFound: what the employee remembers may not be seen.
         """
         ...
 

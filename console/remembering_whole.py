@@ -10,6 +10,7 @@ from console.memory_rights import holder_named, holders_seen
 from console.views_auto_memory import AutoMemoryPage, ShelfTold
 from contracts import HolderKind, MemoryHolder, Name
 from governance.access import Person
+from runtime.errors import NotFound
 
 if TYPE_CHECKING:
     from agents.organisation import Organisation
@@ -36,7 +37,10 @@ class RememberingWhole:
         organisation, person = room.organisation, self._looking(room.organisation, by)
         holders = [MemoryHolder(kind=HolderKind.BUSINESS, name=organisation.name)]
         if employee is not None:
-            holders.insert(0, holder_named(employee, organisation, person))
+            holder = holder_named(employee, organisation, person)
+            if holder not in holders_seen(organisation, person):
+                raise NotFound(f"There are no memories of {employee} here.", whose=employee)
+            holders.insert(0, holder)
         if person is not None:
             holders.insert(0, MemoryHolder(kind=HolderKind.PERSON, name=person.id))
         pages = await room.memory.opening.tell(shelves_for(holders, domains, projects), room.now())

@@ -125,8 +125,12 @@ def test_what_is_remembered_is_told_as_a_whole_and_told_anew_only_after_a_write(
     assert "tables" not in desk.told("auto", "--as", "clerk")
     assert "## Preferences\n- I like tables." in desk.told("auto", "--as", "planner")
 
+    desk.write("Ask twice.", "--whose", "head")
+    assert "Ask twice." in desk.told("auto", "--as", "planner", "--with", "head")
+    assert desk.told("auto", "--as", "clerk", "--with", "head", exits=2) == ""
+
     outcomes = [shelf["outcome"] for shelf in desk.data("consolidate", "--as", "planner")["shelves"]]
-    assert outcomes == ["unchanged"] * 3
+    assert outcomes == ["told", *["unchanged"] * 3]
     folder = desk.home / "memory" / "desk"
     file = folder / "people" / "planner" / "AUTO-MEMORY.md"
     assert "- I like tables." in file.read_text()
