@@ -6,9 +6,11 @@ words. One process does it at a time, under a lease that runs out by itself; nob
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -116,40 +118,58 @@ class Consolidator:
         expected = before.version if before else await self.kept.version(shelf)
         if before is not None and before.mark == mark:
             return Consolidation(shelf, Outcome.UNCHANGED)
-        records = await self.records(shelf)
-        work = _Work(self._settings)
-        lines, whole = await self._lines(before, records, work, lease)
         by = MODEL if self._ask is not None or (before is not None and before.by == MODEL) else CODE
-        await self.kept.put(
-            shelf, lines, mark=mark if whole else "", by=by, usage=work.usage, expected=expected, lease=lease
-        )
+        work = _Work(self._settings, self.kept, shelf, by, expected, lease)
+        whole = await self._tell(before, await self.records(shelf), work, mark)
         outcome = Outcome.TOLD if whole else Outcome.UNFINISHED
-        return Consolidation(shelf, outcome, work.requests, work.usage, len(lines), work.faults)
+        return Consolidation(shelf, outcome, work.requests, work.usage, len(work.lines), work.faults)
 
-    async def _lines(
-        self, before: Consolidated | None, records: Mapping[MemoryId, MemoryRecord], work: _Work, lease: Lease
-    ) -> tuple[list[Line], bool]:
-        """Return how it is told from now on, and whether that is all of it."""
+    async def _tell(
+        self, before: Consolidated | None, records: Mapping[MemoryId, MemoryRecord], work: _Work, mark: str
+    ) -> bool:
+        """Tell it, keeping what was told after each request; return whether that is all of it."""
         now, settings = self._clock.now(), self._settings
         stands = before is not None and (self._ask is None or before.by == MODEL)  # else no model ever read it
         kept, new = current(before.lines if before and stands else (), records, now, settings)
-        lines = [each.line for each in kept]
+        work.lines = [each.line for each in kept]
         if self._ask is None:
-            return [*lines, *map(as_line, new)][:_READ], True
-        for batch in _batches(new, settings.consolidated_at_once):
-            shown, _ = within(current(lines, records, now, settings)[0], settings.auto_chars)
+            work.lines = [*work.lines, *map(as_line, new)][:_READ]
+            await work.keep(mark)
+            return True
+        batches = list(_batches(new, settings.consolidated_at_once))
+        if not batches:
+            await work.keep(mark)
+        for number, batch in enumerate(batches, 1):
+            shown, _ = within(current(work.lines, records, now, settings)[0], settings.auto_chars)
             told = [each.line for each in shown]
-            others = [line for line in lines if line not in told]
             try:
-                made = await work.told(Batch(batch, told), self._ask)
+                async with self._kept_alive(work.lease):
+                    await work.tell(Batch(batch, told), self._ask)
             except LedgerError:
                 raise
             except SiliconError as error:  # the model is away: these are told once it is back
                 work.faults.append(error.message)
-                return lines, False
-            lines = [*others, *made]
-            await self._leases.renew(lease, settings.lease_s)
-        return lines, True
+                await work.keep("")
+                return False
+            await work.keep(mark if number == len(batches) else "")
+        return True
+
+    @asynccontextmanager
+    async def _kept_alive(self, lease: Lease) -> AsyncIterator[None]:
+        """Renew the lease as long as a model is waited for: how long that takes is not ours to say."""
+
+        async def renew() -> None:
+            while True:
+                await asyncio.sleep(self._settings.lease_s / 3)
+                await self._leases.renew(lease, self._settings.lease_s)
+
+        renewing = asyncio.create_task(renew())
+        try:
+            yield
+        finally:
+            renewing.cancel()
+            with suppress(asyncio.CancelledError, StaleWriter, LedgerError):  # what was lost is told when it is kept
+                await renewing
 
     async def _mark(self, shelf: Shelf) -> str:
         return _mark_of(await self._book.table.on_shelf(self._organisation, shelf.holder, shelf.domain, shelf.project))
@@ -157,21 +177,39 @@ class Consolidator:
 
 @dataclass(slots=True)
 class _Work:
-    """What the requests of one consolidation came to."""
+    """One shelf while it is told."""
 
     settings: MemorySettings
+    kept: ConsolidatedShelves
+    shelf: Shelf
+    by: str
+    expected: int
+    lease: Lease
+    lines: list[Line] = field(default_factory=list)
     requests: int = 0
     usage: Usage = field(default_factory=Usage)
     faults: list[str] = field(default_factory=list)
+    _counted: Usage = field(default_factory=Usage)
+    """What events tell already."""
 
-    async def told(self, batch: Batch, ask: Ask) -> list[Line]:
-        """Return how the memories of a batch and the lines beside them are told."""
+    async def tell(self, batch: Batch, ask: Ask) -> None:
+        """Let the memories of a batch be told, and those of the lines beside them whose place is taken."""
+        others = [line for line in self.lines if line not in batch.lines]
         answer = await ask(request_for(batch, self.settings))
         self.requests += 1
         self.usage = self.usage + answer.usage
         lines, faults = lines_of(batch, answer)
         self.faults += faults
-        return lines
+        self.lines = [*others, *lines]
+
+    async def keep(self, mark: str) -> None:
+        """Keep what was told so far; without a mark there is more to come."""
+        usage = self.usage.since(self._counted)
+        await self.kept.put(
+            self.shelf, self.lines, mark=mark, by=self.by, usage=usage, expected=self.expected, lease=self.lease
+        )
+        self.expected += 1
+        self._counted = self.usage
 
 
 def _mark_of(on: Sequence[tuple[MemoryId, str]]) -> str:

@@ -59,6 +59,15 @@ metadata: {{when_to_use: Somebody wants {name}., words: {name}, tier: {tier}}}
 See plan.yaml.
 """
 HEADS = {
+    "remember": """\
+steps:
+  - {id: write, use: memory_write, with: {text: The wheel of the mill turns left., whose: business}}
+  - {id: find, use: memory_search, with: {query: which way does the wheel turn}, after: [write]}
+  - {id: look, use: knowledge_open, with: {query: the wheel stands still}, after: [find]}
+  - {id: read, use: knowledge_open, with: {open: [knowledge/wheel.md]}, after: [look]}
+  - {id: delivered, use: product_search, with: {query: wheel}, after: [read]}
+gives: {became: "{{ write.became }}", said: "{{ find.memories[0].text }}", text: "{{ read.bodies[0].text }}"}
+""",
     "branch": """\
 parameters:
   names: {type: array, default: [first, second], description: The accounts.}
@@ -222,6 +231,18 @@ with open("workspace/notes.txt", encoding="utf-8") as notes:
 """
 
 
+_WHEEL = """\
+---
+title: Wheel
+updated: 2026-10-01
+verified: 2026-10-01
+confidence: 0.9
+---
+
+Open the lower gate first.
+"""
+
+
 def make_mill(folder: Path, desk: int) -> Path:
     """Write the organisation, led to the service of the crash tests at that port; return its folder."""
     copy_organisation(folder, desk)
@@ -236,4 +257,8 @@ def make_mill(folder: Path, desk: int) -> Path:
         (skill / "plan.yaml").write_text(plan)
     (folder / "skills" / "keep" / "add.py").write_text(_ADD)
     (folder / "skills" / "look-late" / "page.md.j2").write_text("It holds {{ balance }}.\n")
+    knowledge = folder / "knowledge"
+    knowledge.mkdir()
+    (knowledge / "INDEX.md").write_text("# Mill\n\n- [Wheel](wheel.md) — the wheel stands still\n")
+    (knowledge / "wheel.md").write_text(_WHEEL)
     return folder

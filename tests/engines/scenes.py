@@ -149,6 +149,10 @@ SCENES = {
     "a step that failed and is resumed": Scene(_mended, DONE, {"late": 5}),
     "a workspace that goes on": Scene(_noted_twice, DONE, {"total": 12}),
     "effects taken back on cancel": Scene(_cancelled, CANCELLED, calls=("/payments", "/payments/back")),
+    "what is remembered and looked up": Scene(
+        _once("remember"), DONE,
+        {"became": "written", "said": "The wheel of the mill turns left.", "text": "Open the lower gate first."},
+    ),
     "a model that there is not": Scene(_once("think"), FAILED, code="MODEL_REQUIRED"),
     "a program that fails and is done without": Scene(_once("stumble"), DONE, {"program": None}),
 }  # fmt: skip

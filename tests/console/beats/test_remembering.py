@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 
 from console.beats.beat import Beat
 from console.resources import Resources
-from contracts import MemoryState
+from contracts import HolderKind, MemoryClass, MemoryHolder, MemoryState
+from memory.consolidation.shelf import Shelf
 from memory.conversations import STARTED, TURN
+from memory.personal.acting import form_of
 from memory.records.book import MemoryBook
 from memory.records.port import MemoryFilter
 from runtime.ledger.port import Append, NewEvent
@@ -55,4 +58,31 @@ async def test_what_was_said_is_remembered_and_what_nobody_reads_is_archived(
     found = await book.find(MemoryFilter())
     assert [record.text for record in found] == ["I prefer tables."]
     assert (await book.get(faint.memory_id)).state is MemoryState.ARCHIVED
+    await beat.close()
+
+
+async def test_a_conversation_that_begins_is_told_what_is_remembered_and_its_person_noticed(
+    tmp_path: Path, clock: HandClock, resources: Resources
+) -> None:
+    desk = make_desk(tmp_path / "desk", morning=cron("0 7 1 1 *"))
+    store = await resources.store()
+    beat = Beat(resources, desk)
+    await beat.go()
+    organisation = (await (await resources.organisations()).current(desk))[0]
+    memory = (await resources.organisations()).memory(organisation)
+    person = MemoryHolder(kind=HolderKind.PERSON, name="ann")
+    await memory.book.add(a_draft("I like tables.", holder=person, memory_class=MemoryClass.PREFERENCE), by="ann")
+    said = [
+        NewEvent(STARTED, {"person": "ann", "employee": "head"}),
+        NewEvent(TURN, {"turn": 1, "speaker": "person", "text": "I prefer prose.", "recalled": []}),
+    ]
+    await store.ledger.append(Append("conversation/one", said, 0, organisation.name, "/test"))
+    page = memory.auto_pages.path(Shelf(person))
+    async with asyncio.timeout(30):
+        while not await asyncio.to_thread(page.is_file):  # it goes on beside the beat
+            clock.advance(5)
+            await beat.go()
+            await asyncio.sleep(0.05)
+    assert "- I like tables." in await asyncio.to_thread(page.read_text)
+    assert form_of(await memory.profiles.get("ann")).format == "prose"
     await beat.close()

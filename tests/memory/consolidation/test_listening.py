@@ -100,8 +100,10 @@ async def test_a_thousand_conversations_without_a_write_ask_no_model(quick: Memo
     await quick.add(a_draft(holder=ANN), by="ann")
     model = Summariser(lambda labelled: [])
     hears = listener(quick, model.ask)
-    for each in range(1_000):
-        await Talk(sqlite_store, f"c{each}").begin()
+    began = {"person": "ann", "employee": "analyst", "project": "till"}
+    await sqlite_store.ledger.append(
+        *(Append(f"conversation/c{n}", [NewEvent(STARTED, began)], 0, ORGANISATION, "/test") for n in range(1_000))
+    )
     await hears.catch_up()
     assert len(model.requests) == 1
 
