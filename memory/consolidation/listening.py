@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from contracts import Event, Name
 from memory.consolidation.consolidator import Consolidation, Consolidator, Outcome
 from memory.consolidation.project import ProjectNotes
-from memory.consolidation.shelf import shelves_of_conversation
+from memory.consolidation.shelf import Shelf, shelves_of_conversation
 from memory.conversations import STARTED, TURN, Started, Turn
 from memory.following import follow
 from runtime.errors import LedgerError, SiliconError
@@ -25,6 +25,8 @@ class Heard:
     consolidations: list[Consolidation]
     noted: int = 0
     """Memories that were written about projects."""
+    begun: set[Shelf] = field(default_factory=set)
+    """Told already for a conversation that began: for others that began as well, once does."""
 
 
 class ConversationListener:
@@ -72,6 +74,9 @@ class ConversationListener:
         if started is None:
             return
         for shelf in shelves_of_conversation(started):
+            if shelf in heard.begun:
+                continue
+            heard.begun.add(shelf)
             done = await self._consolidator.consolidate(shelf)
             if done.outcome is not Outcome.UNCHANGED:
                 heard.consolidations.append(done)
