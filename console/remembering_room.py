@@ -11,6 +11,7 @@ from console.meaning import FOLDER as VECTORS
 from console.views_memories import MemoryRow
 from contracts import MemoryId, MemoryRecord
 from governance.access import Person
+from memory.consolidation.shelf import shelf_of
 from memory.files.errors import FilesKeepWords
 from memory.files.exporting import export
 from memory.recall.index import searched
@@ -51,7 +52,7 @@ class Room:
         told = [each.record for each in await self.book.history(memory_id)]
         await asyncio.to_thread(forget_vectors, self.vectors, {searched(record) for record in told})
         await self.book.erase(memory_id, by=by, reason=reason)
-        if await self.memory.consolidator.kept.forget([memory_id]):
+        if await self.memory.consolidator.kept.forget([memory_id], {shelf_of(record) for record in told}):
             await self.memory.flush_erased()
         await self.memory.write_pages(self.now())
         files = self.memory.files

@@ -78,7 +78,8 @@ class PersonErasure:
         for memory_id in memories:
             texts |= {searched(each.record) for each in await self._memory.book.history(memory_id)}
             await self._memory.book.erase(memory_id, by=by, reason=reason)
-        await self._consolidated(person, memories)
+        kept = ConsolidatedShelves(self._store.ledger, self._organisation)
+        await kept.forget_holder(MemoryHolder(kind=HolderKind.PERSON, name=person))
         await self._memory.profiles.erase(person)
         turns = 0
         for stream in await self._conversations(person):
@@ -107,13 +108,6 @@ class PersonErasure:
             for each in others
             if any(f" {name} " in f" {plain(searched(each)).translate(_MARKS)} " for name in wanted)
         )
-
-    async def _consolidated(self, person: str, memories: Collection[MemoryId]) -> None:
-        """Erase what was told of their memories, and everything that was ever told of them."""
-        kept = ConsolidatedShelves(self._store.ledger, self._organisation)
-        await kept.forget_holder(MemoryHolder(kind=HolderKind.PERSON, name=person))
-        if memories:
-            await kept.forget(tuple(memories))
 
     async def _conversations(self, person: str) -> list[str]:
         """Return the conversations of a person whose beginning can still be read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,22 +77,27 @@ class ConsolidatedShelves:
     async def forget_holder(self, holder: MemoryHolder) -> int:
         """Remove for good what was ever told of a holder; return how many events lost their words."""
         gone = 0
-        for event in await self._ledger.read_streams(f"{KIND}/{self._organisation}/"):
-            told = _read(event.data, event.stream_version)
-            if told is not None and told.shelf.holder == holder:
-                await self._ledger.erase(event.subject, event.stream_version)
-                gone += 1
+        for newest in await self._ledger.read_newest(prefix=f"{KIND}/{self._organisation}/"):
+            told = _read(newest.data, newest.stream_version)
+            if told is None or told.shelf.holder == holder:  # of one without words, those before it say whose it is
+                gone += await self._erase(newest.subject, lambda each: each.shelf.holder == holder)
         return gone
 
-    async def forget(self, memory_ids: Sequence[MemoryId]) -> int:
-        """Remove for good what was ever made of these memories; return how many events lost their words."""
-        wanted, gone = {str(each) for each in memory_ids}, 0
-        for event in await self._ledger.read_streams(f"{KIND}/{self._organisation}/"):
-            if event.data is None:
-                continue
-            lines = [line for line in event.data["lines"] if isinstance(line, Mapping)]  # type: ignore[union-attr]
-            if any(not wanted.isdisjoint(line["sources"]) for line in lines):  # type: ignore[arg-type]
-                await self._ledger.erase(event.subject, event.stream_version)
+    async def forget(self, memory_ids: Collection[MemoryId], shelves: Collection[Shelf]) -> int:
+        """Remove for good what was ever made of these memories, which stood on these shelves; return how many events."""
+        wanted = set(memory_ids)
+
+        def rests_on_it(told: Consolidated) -> bool:
+            return any(not wanted.isdisjoint(line.sources) for line in told.lines)
+
+        return sum([await self._erase(shelf.stream(self._organisation), rests_on_it) for shelf in set(shelves)])
+
+    async def _erase(self, stream: str, which: Callable[[Consolidated], bool]) -> int:
+        gone = 0
+        for event in await self._ledger.read(stream):
+            told = _read(event.data, event.stream_version)
+            if told is not None and which(told):
+                await self._ledger.erase(stream, event.stream_version)
                 gone += 1
         return gone
 

@@ -334,7 +334,7 @@ async def test_what_is_erased_is_in_no_page_and_no_event(quick: MemoryBook, sqli
     for shelf in (SHELF, Shelf(BEN)):
         await work.consolidate(shelf)
     await quick.erase(gone.memory_id, by="ann", reason="asked for")
-    assert await work.kept.forget([gone.memory_id]) == 1
+    assert await work.kept.forget([gone.memory_id], [SHELF]) == 1
     events = await sqlite_store.ledger.read_all(types=(CONSOLIDATED,))
     assert [event.data is None for event in events] == [True, False]
     assert await sqlite_store.ledger.verify() == []
