@@ -45,6 +45,8 @@ class PeopleAsked:
         self._desk = QuestionDesk(store, clock)
         self._deadlines: dict[str, datetime | None] = {}
         """Open question → its deadline; None: no deadline will pass."""
+        self._failing: set[str] = set()
+        """Followers that could not read on the last time."""
         self._broken: set[str] = set()
         """Cards that cannot be judged; they are left alone."""
 
@@ -52,7 +54,7 @@ class PeopleAsked:
         """Remind of, pass on or expire what nobody answered in time. One that cannot be judged hinders no other."""
         now = self._clock.now()
         for follow in self._followers:
-            await self._guarded("what follows for cards", follow.catch_up())
+            await self._followed(follow)
         for card_id in await self._index.due(now):
             if card_id not in self._broken:
                 await self._guarded(card_id, self._judge_card(card_id, now))
@@ -60,6 +62,20 @@ class PeopleAsked:
         self._deadlines = {stream: self._deadlines[stream] for stream in open_ if stream in self._deadlines}
         for stream in open_:
             await self._guarded(stream, self._judge_question(stream, now))
+
+    async def _followed(self, follow: Follower) -> None:
+        """Let a follower read on; it is asked again the next time, and what hinders it is told once."""
+        name = type(follow).__name__
+        try:
+            await follow.catch_up()
+        except LedgerUnavailable:
+            raise
+        except Exception:
+            if name not in self._failing:
+                _log.exception("%s cannot record what follows for cards; it is tried again", name)
+            self._failing.add(name)
+        else:
+            self._failing.discard(name)
 
     async def _guarded(self, stream: str, judging: Awaitable[None]) -> None:
         try:

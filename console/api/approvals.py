@@ -49,6 +49,10 @@ _PAGES = 10
 """Pages of cards that one request looks at for those that may be seen."""
 
 
+_REVIEWED = 200
+"""Cards of the sample that are looked at, of which whoever asks may see some."""
+
+
 @routes.get("", dependencies=[query_of("all", "organisation", "limit", "cursor")])
 async def list_cards(
     desk: AtDesk,
@@ -83,9 +87,9 @@ async def list_cards_to_review(
     desk: AtDesk, asking: Asking, limit: Annotated[int, Query(ge=1, le=200, description="How many at most.")] = 50
 ) -> CardList:
     """List the sample of what passed by itself that nobody reviewed yet, oldest first."""
-    found = await desk.application.to_review(organisation=asking.organisation, limit=limit)
+    found = await desk.application.to_review(organisation=asking.organisation, limit=_REVIEWED)
     seen = [each for each in found if await _in_sight(desk, asking, each)]
-    return CardList(cards=tuple(map(WholeCard.whole, seen)))
+    return CardList(cards=tuple(map(WholeCard.whole, seen[:limit])))
 
 
 @routes.get("/delegations", dependencies=[query_of("organisation")])

@@ -84,7 +84,7 @@ class ConsolidatedShelves:
         return gone
 
     async def forget(self, memory_ids: Collection[MemoryId], shelves: Collection[Shelf]) -> int:
-        """Remove for good what was ever made of these memories, which stood on these shelves; return how many events."""
+        """Remove for good what was ever made of memories that stood on these shelves; return how many events."""
         wanted = set(memory_ids)
 
         def rests_on_it(told: Consolidated) -> bool:

@@ -99,6 +99,34 @@ async def test_one_that_cannot_be_judged_hinders_no_other(
     assert caplog.text.count("the deadline of question/broken cannot be judged") == 1
 
 
+class Stumbling:
+    """Cannot read on until it is mended."""
+
+    mended = False
+    read = 0
+
+    async def catch_up(self) -> None:
+        if not self.mended:
+            raise ValueError("It is broken.")
+        self.read += 1
+
+
+async def test_a_follower_that_fails_hinders_no_deadline_and_is_tried_again(
+    sqlite_store: SqlStore, clock: HandClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    late, follower = await asked(sqlite_store, clock, within_s=60), Stumbling()
+    clock.advance(60)
+    people = PeopleAsked(sqlite_store, clock, CardIndex(sqlite_store), (follower,))
+    for _ in range(2):
+        await people.judge_deadlines()
+    assert await types(sqlite_store, late) == [ASKED, "question.expired"]
+    assert caplog.text.count("Stumbling cannot record what follows for cards") == 1
+
+    follower.mended = True
+    await people.judge_deadlines()
+    assert follower.read == 1
+
+
 async def test_what_was_settled_counts_from_where_it_was_settled(store: SqlStore, clock: HandClock) -> None:
     question = await asked(store, clock, within_s=None)
     gateway = ApprovalGateway(store, clock, People(PEOPLE), ORGANISATION)
