@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.examples.conftest import Desk
 from tests.silicon import warm_silicon
 
 ROOT = Path(__file__).parents[2]
@@ -67,7 +68,9 @@ def shows(printed: str, line: str) -> bool:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("document", SHOWING, ids=name_of)
-def test_every_documented_command_does_what_the_document_shows(document: Path, tmp_path: Path) -> None:
+def test_every_documented_command_does_what_the_document_shows(
+    document: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / ".silicon").mkdir(mode=0o700)  # or a home folder that lies anywhere above would be taken
     keep = {k: v for k, v in os.environ.items() if not k.startswith(("SILICON_", "OPENAI_"))}
@@ -77,6 +80,7 @@ def test_every_documented_command_does_what_the_document_shows(document: Path, t
         "COLUMNS": "120",
         "LANG": "C.UTF-8",
     }
+    request.addfinalizer(Desk(tmp_path, env).stop_services)
     variables: dict[str, str] = {}
     for block in blocks(document, "console"):
         for command in commands(block):
