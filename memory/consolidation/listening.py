@@ -1,4 +1,4 @@
-"""Listens to conversations: one that begins lets its shelves be told anew, and every tenth turn its project's."""
+"""Listens to conversations: one that begins lets its shelves be told anew, every tenth turn its project's."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from contracts import Event, Name
 from memory.consolidation.consolidator import Consolidation, Consolidator, Outcome
 from memory.consolidation.project import ProjectNotes
 from memory.consolidation.shelf import Shelf, shelves_of_conversation
-from memory.conversations import STARTED, TURN, Started, Turn
+from memory.conversations import ENDED, STARTED, TURN, Started, Turn
 from memory.following import follow
 from runtime.errors import LedgerError, SiliconError
 from runtime.ledger.port import Ledger
 from runtime.settings import MemorySettings
 
 _log = logging.getLogger(__name__)
+_BEFORE_END = 50
+"""Events before the end of a conversation among which its last turn is looked for."""
 
 
 @dataclass(slots=True)
@@ -51,11 +53,11 @@ class ConversationListener:
         heard = Heard([])
 
         async def hear(event: Event) -> None:
-            if event.type == STARTED or _number(event) % self._settings.project_turns == 0:
+            if event.type != TURN or _number(event) % self._settings.project_turns == 0:
                 await self._hear(event, heard)
 
         await follow(
-            self._ledger, f"memory/consolidation/{self._organisation}", self._organisation, (STARTED, TURN), hear
+            self._ledger, f"memory/consolidation/{self._organisation}", self._organisation, (STARTED, TURN, ENDED), hear
         )
         return heard
 
@@ -63,8 +65,10 @@ class ConversationListener:
         try:
             if event.type == STARTED:
                 await self._begun(Started.of(event), heard)
-            else:
+            elif event.type == TURN:
                 await self._tenth(event, heard)
+            else:
+                await self._ended(event, heard)
         except LedgerError:
             raise
         except (SiliconError, KeyError, ValueError, TypeError) as error:  # one must not hold up the others
@@ -83,13 +87,25 @@ class ConversationListener:
 
     async def _tenth(self, event: Event, heard: Heard) -> None:
         turn = Turn.of(event)
-        if turn is None or self._notes is None:
+        if turn is not None and self._notes is not None:
+            await self._look(self._notes, turn, event.stream_version, heard)
+
+    async def _ended(self, event: Event, heard: Heard) -> None:
+        """Make up for a look that was due and could not be made: no later turn will."""
+        if self._notes is None:
             return
+        last = range(max(1, event.stream_version - _BEFORE_END), event.stream_version)
+        said = [each for each in await self._ledger.read_versions(event.subject, last) if each.type == TURN]
+        turn = Turn.of(said[-1]) if said else None
+        if turn is not None and await self._notes.missed(turn):
+            await self._look(self._notes, turn, said[-1].stream_version, heard)
+
+    async def _look(self, notes: ProjectNotes, turn: Turn, version: int, heard: Heard) -> None:
         first = await self._ledger.read_versions(turn.conversation, [1])
         started = Started.of(first[0]) if first and first[0].type == STARTED else None
         if started is None or not (started.domain or started.project):
             return
-        written = await self._notes.look(started, turn, event.stream_version)
+        written = await notes.look(started, turn, version)
         heard.noted += sum(each.record is not None for each in written)
         for shelf in shelves_of_conversation(started):
             if not shelf.is_global:

@@ -1,5 +1,7 @@
 """What a conversation tells about its project, looked for by a model every ten turns: stack, decisions, environment.
 
+A look that meets a model that is away is made up for at the next one, or when the conversation ends.
+
 Only what people say counts, never what was shown to them or what the product says itself. What a model finds becomes
 memories of the person who said it, within the project, and is judged like everything else: with the turn it comes
 from, without values that nobody said, and not twice. Without a model the turns are read by code alone, as always.
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,13 +23,20 @@ from memory.writing.writer import MemoryWriter, Written
 from runtime.canonical import clean_text, sha256
 from runtime.context.compress import ROLE, Ask
 from runtime.context.values import Source
-from runtime.errors import InvalidArguments
-from runtime.ledger.port import Ledger
+from runtime.errors import InvalidArguments, VersionConflict
+from runtime.ledger.port import Append, Ledger, NewEvent, Stream
 from runtime.model.port import Ending, ModelAnswer, ModelRequest
 from runtime.settings import MemorySettings
 
+LOOKED = "project_notes.looked"
+_KIND = "project_notes"
+"""Streams `project_notes/ORGANISATION/CONVERSATION`: up to which turn each conversation was looked through."""
 _AMONG = 8
 """Events of a conversation for each turn of it, beyond which older turns are not looked for."""
+_CAUGHT_UP = 3
+"""Looks that one makes up for at most, where the model was away: beyond that the request would only grow."""
+_LONGEST_TURN = 4_000
+"""Characters of a turn that are looked at: a pasted file must not keep the turns around it from being read."""
 _CONFIDENCE, _IMPORTANCE = 0.5, 0.6
 _LONGEST = 400
 _CLASSES: Mapping[str, MemoryClass] = {
@@ -81,7 +91,7 @@ class ProjectNotes:
         self._ask = ask
 
     async def look(self, started: Started, turn: Turn, version: int) -> list[Written]:
-        """Write what the turns up to this one say about the project; once, however often it is looked at.
+        """Write what the turns since the last look say about the project; once, however often it is looked at.
 
         Args:
             started: how the conversation began.
@@ -89,11 +99,28 @@ class ProjectNotes:
             version: of its event in the conversation.
 
         Raises:
-            SiliconError: the model cannot be asked; nothing was written.
+            SiliconError: the model cannot be asked; nothing was written, and the next look makes up for it.
         """
-        turns = await self._turns(turn, version)
-        if not turns:
+        looked, expected = await self._looked(turn)
+        if looked >= turn.number:
             return []
+        turns = await self._turns(turn, version, since=looked)
+        written = await self._note(started, turn, turns) if turns else []
+        with suppress(VersionConflict):  # another process has just looked, and wrote the same
+            await self._ledger.append(
+                Append(
+                    _stream(turn), [NewEvent(LOOKED, {"turn": turn.number})], expected, turn.organisation,
+                    f"/organisation/{turn.organisation}/memory",
+                )
+            )  # fmt: skip
+        return written
+
+    async def missed(self, turn: Turn) -> bool:
+        """Return whether a look was due before this turn, or at it, and could not be made."""
+        looked, _ = await self._looked(turn)
+        return looked < turn.number - turn.number % self._settings.project_turns
+
+    async def _note(self, started: Started, turn: Turn, turns: Sequence[Turn]) -> list[Written]:
         answer = await self._ask(self._request(turns))
         written = []
         for number, note in enumerate(_notes(turns, answer)):
@@ -108,16 +135,26 @@ class ProjectNotes:
                 continue
         return written
 
-    async def _turns(self, turn: Turn, version: int) -> list[Turn]:
-        """Return what the person said within the newest turns."""
-        first = max(1, version - _AMONG * self._settings.project_turns)
+    async def _looked(self, turn: Turn) -> tuple[int, int]:
+        """Return up to which turn its conversation was looked through, and how many events say so."""
+        newest = await self._ledger.read_newest(_stream(turn))
+        if not newest:
+            return 0, 0
+        told: Mapping[str, Any] = newest[0].data or {"turn": 0}
+        return int(told["turn"]), newest[0].stream_version
+
+    async def _turns(self, turn: Turn, version: int, *, since: int) -> list[Turn]:
+        """Return what the person said since the last look, as far as it is made up for."""
+        oldest = max(since, turn.number - _CAUGHT_UP * self._settings.project_turns)
+        first = max(1, version - _AMONG * (turn.number - oldest))
         events = await self._ledger.read_versions(turn.conversation, range(first, version + 1))
         told = [Turn.of(event) for event in events if event.type == TURN]
-        oldest = turn.number - self._settings.project_turns
         return [each for each in told if each and each.speaker is Speaker.PERSON and oldest < each.number]
 
     def _request(self, turns: Sequence[Turn]) -> ModelRequest:
-        text = "\n".join(f"t{n}: {' '.join(clean_text(each.text).split())}" for n, each in enumerate(turns, 1))
+        text = "\n".join(
+            f"t{n}: {' '.join(clean_text(each.text[:_LONGEST_TURN]).split())}" for n, each in enumerate(turns, 1)
+        )
         fence = f"=== {sha256(text.encode())} ==="  # no text holds its own hash, so none can end the data early
         return ModelRequest(
             role=ROLE,
@@ -129,6 +166,10 @@ class ProjectNotes:
             most_tokens=self._settings.summary_tokens,
             temperature=self._settings.summary_temperature,
         )
+
+
+def _stream(turn: Turn) -> Stream:
+    return f"{_KIND}/{turn.organisation}/{turn.conversation.partition('/')[2]}"
 
 
 def _notes(turns: Sequence[Turn], answer: ModelAnswer) -> list[_Note]:

@@ -13,7 +13,7 @@ from memory.consolidation.listening import ConversationListener, Heard
 from memory.consolidation.opening import Opening
 from memory.consolidation.project import ProjectNotes
 from memory.consolidation.shelf import shelves_of_conversation
-from memory.conversations import STARTED, TURN, Started
+from memory.conversations import ENDED, STARTED, TURN, Started
 from memory.records.book import MemoryBook
 from memory.records.port import MemoryFilter
 from memory.writing.writer import MemoryWriter
@@ -54,6 +54,9 @@ class Talk:
                 "turn": self._turn, "speaker": speaker, "text": text, "recalled": list(recalled),
             }  # fmt: skip
             await self._append(NewEvent(TURN, told))
+
+    async def end(self) -> None:
+        await self._append(NewEvent(ENDED, {}))
 
     async def _append(self, event: NewEvent) -> Any:
         done = await self._ledger.append(Append(self.stream, [event], self._version, self._organisation, "/test"))
@@ -173,6 +176,48 @@ async def test_conversations_about_no_project_and_those_of_others_are_left_alone
         await talk.say(*["Our till runs on port 8080."] * 10)
     await listener(quick, model.ask).catch_up()
     assert model.requests == []
+
+
+@pytest.mark.parametrize("ends", [False, True], ids=["by the next look", "when the conversation ends"])
+async def test_a_look_that_met_no_model_is_made_up_for(
+    quick: MemoryBook, sqlite_store: SqlStore, *, ends: bool
+) -> None:
+    model = Summariser(lambda labelled: [STACK], field="notes")
+    model.fails.append(NetworkFault("The endpoint is away."))
+    hears, talk = listener(quick, model.ask), Talk(sqlite_store, "one")
+    await talk.begin()
+    await talk.say("Our till runs on port 8080.", *["Well."] * 11)
+    assert (await hears.catch_up()).noted == 0
+    await (talk.end() if ends else talk.say(*["Well."] * 8))
+    assert (await hears.catch_up()).noted == 1
+    assert await notes(quick) == ["The till runs on port 8080."]
+    asked = len(model.requests)
+    await listener(quick, model.ask).catch_up()
+    assert len(model.requests) == asked
+
+
+async def test_a_conversation_that_ends_before_a_look_was_due_asks_no_model(
+    quick: MemoryBook, sqlite_store: SqlStore
+) -> None:
+    model = Summariser(lambda labelled: [STACK], field="notes")
+    hears, talk = listener(quick, model.ask), Talk(sqlite_store, "one")
+    await talk.begin()
+    await talk.say("Our till runs on port 8080.")
+    await talk.end()
+    await hears.catch_up()
+    assert model.requests == []
+
+
+async def test_a_pasted_file_does_not_keep_the_turns_around_it_from_being_read(
+    quick: MemoryBook, sqlite_store: SqlStore
+) -> None:
+    model = Summariser(lambda labelled: [STACK], field="notes")
+    talk = Talk(sqlite_store, "one")
+    await talk.begin()
+    await talk.say("Our till runs on port 8080.", "words " * 50_000, *["Well."] * 8)
+    await listener(quick, model.ask).catch_up()
+    assert await notes(quick) == ["The till runs on port 8080."]
+    assert len(str(model.requests[0].messages)) < 10_000
 
 
 async def test_what_cannot_be_read_or_asked_for_holds_up_nobody(quick: MemoryBook, sqlite_store: SqlStore) -> None:
