@@ -153,6 +153,7 @@ class Remembering:
         """Hold today's cycle; see the port."""
         room = await self._room(folder)
         report = await room.memory.cycle.hold(room.now())
+        await room.memory.erasures.finish(room.now())
         await room.memory.write_pages(room.now())
         if report is None:
             return MemoryCycle(held=False)

@@ -11,9 +11,7 @@ from console.meaning import FOLDER as VECTORS
 from console.views_memories import MemoryRow
 from contracts import MemoryId, MemoryRecord
 from governance.access import Person
-from memory.consolidation.shelf import shelf_of
 from memory.files.errors import FilesKeepWords
-from memory.files.exporting import export
 from memory.recall.index import searched
 from memory.records.decay import importance_now
 from memory.room import MemoryRoom
@@ -51,13 +49,7 @@ class Room:
         """
         told = [each.record for each in await self.book.history(memory_id)]
         await asyncio.to_thread(forget_vectors, self.vectors, {searched(record) for record in told})
-        await self.book.erase(memory_id, by=by, reason=reason)
-        if await self.memory.consolidator.kept.forget([memory_id], {shelf_of(record) for record in told}):
-            await self.memory.flush_erased()
-        await self.memory.write_pages(self.now())
-        files = self.memory.files
-        if files.is_dir():
-            await export(self.book, list({record.holder.name: record.holder for record in told}.values()), files)
+        await self.memory.erasures.erase(memory_id, by=by, reason=reason, now=self.now())
         if left := await asyncio.to_thread(self._still_in, memory_id):
             raise FilesKeepWords(
                 f"{memory_id} is erased, but somebody edited files that still hold its words: {', '.join(left)} (below "

@@ -15,6 +15,9 @@ from governance.errors import NobodyActs
 from runtime.errors import NotFound
 from runtime.executor import ExecutionView
 
+OF_PEOPLE = ("memory/", "consolidation/", "profile/", "conversation/")
+"""Streams that hold what people said, and what is known of them: they are shown by what checks whose it is."""
+
 
 class Seeing:
     """Bounds of looking, by the people of now."""
@@ -89,11 +92,20 @@ class Seeing:
         return True
 
     async def of_those(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        """Give those events whose execution the system user may see, and those that are of none."""
+        """Give those events whose execution the system user may see, and those that are of none.
+
+        What people said is given to whoever has no entry only, as everything is.
+        """
         known: dict[str, bool] = {}
+        bounded: dict[str, bool] = {}
         async with aclosing(events) as found:
             async for event in found:
-                execution_id = event.execution_id
+                execution_id, name = event.execution_id, event.organisation
+                if event.subject.startswith(OF_PEOPLE):
+                    if name not in bounded:
+                        bounded[name] = await self.in_organisation(name) is not EVERYTHING
+                    if bounded[name]:
+                        continue
                 if execution_id is not None and execution_id not in known:
                     known[execution_id] = await self.sees_execution(execution_id)
                 if execution_id is None or known[execution_id]:

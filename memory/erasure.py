@@ -72,7 +72,11 @@ class PersonErasure:
         Raises:
             LedgerUnavailable: what is left is erased by asking again.
         """
+        await self._memory.erasures.finish(now)
         before = await self.look(person, names)
+        turns = 0
+        for stream in await self._conversations(person):  # first, or a memory could be made of their turns meanwhile
+            turns += await self._empty(stream)
         texts: set[str] = set()
         memories = await self._memories(person)
         for memory_id in memories:
@@ -81,9 +85,6 @@ class PersonErasure:
         kept = ConsolidatedShelves(self._store.ledger, self._organisation)
         await kept.forget_holder(MemoryHolder(kind=HolderKind.PERSON, name=person))
         await self._memory.profiles.erase(person)
-        turns = 0
-        for stream in await self._conversations(person):
-            turns += await self._empty(stream)
         await asyncio.to_thread(self._remove_files, person)
         await self._memory.write_pages(now)
         blobs, _ = await prune_blobs(self._store, but=(), dry=False)

@@ -20,6 +20,7 @@ from memory.personal.book import ProfileBook
 from memory.personal.reader import ProfileReader
 from memory.products.store import ProductStore
 from memory.recall.recall import MemoryRecall
+from memory.record_erasure import RecordErasure
 from memory.records.book import MemoryBook
 from memory.records.cycle import DecayCycle
 from memory.writing.turns import TurnReader
@@ -85,6 +86,11 @@ class MemoryRoom:
     def turns(self) -> TurnReader:
         """What reads conversations."""
         return TurnReader(self.writer, self._store.ledger, self.organisation, self._settings)
+
+    @cached_property
+    def erasures(self) -> RecordErasure:
+        """What takes the words of single records away."""
+        return RecordErasure(self)
 
     @cached_property
     def cycle(self) -> DecayCycle:

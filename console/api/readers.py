@@ -11,6 +11,7 @@ from console.api.desk import Desk
 from console.api.feed import RETRY_S, Frame
 from console.api.shown import ExecutionSummary
 from console.api.stream import chunks, control, opening, silence
+from console.seeing import OF_PEOPLE
 from contracts import ExecutionId, Json
 from governance.access import Principal
 from runtime.errors import LedgerError, NotFound, PermissionRefused, SiliconError
@@ -18,7 +19,7 @@ from runtime.errors import LedgerError, NotFound, PermissionRefused, SiliconErro
 SNAPSHOT = 500
 """Executions in a snapshot, the newest ones."""
 
-_PRIVATE = ("token/", "first_token/", "user/", "sign_in/", "delivery/")
+_PRIVATE = ("token/", "first_token/", "user/", "sign_in/", "delivery/", *OF_PEOPLE)
 """Streams that only administrators see."""
 _LAST = ("execution.finished", "execution.imported")
 

@@ -35,6 +35,7 @@ class Remembering:
         day = now.astimezone(UTC).date()
         if self._held != day:
             report = await self._memory.cycle.hold(now)
+            await self._memory.erasures.finish(now)
             await self._write_pages(now)
             self._held = day
             if report is not None and report.archived:

@@ -1080,6 +1080,7 @@ memory-shelf-unchanged = nothing was written or forgotten since it was told
 memory-shelf-busy = another process is at it
 memory-shelf-unfinished = the model could not be asked for all of it; it is taken up again the next time
 memory-erased = The words of { $id } are gone for good.
+memory-erased-not-execution = What the work that wrote it said stays in { $id }, until that is pruned (`silicon db prune`).
 memory-holder-person = of { $name }
 memory-holder-agent = of the employee { $name }
 memory-holder-business = of the business

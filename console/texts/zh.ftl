@@ -909,6 +909,7 @@ memory-shelf-unchanged = 自上次整合以来没有写入或遗忘
 memory-shelf-busy = 另一个进程正在处理
 memory-shelf-unfinished = 模型未能处理全部内容；下次继续
 memory-erased = { $id } 的内容已永久删除。
+memory-erased-not-execution = 写下它的执行中的记录仍保留在 { $id }，直到被清理（`silicon db prune`）。
 memory-holder-person = 属于 { $name }
 memory-holder-agent = 属于员工 { $name }
 memory-holder-business = 属于业务

@@ -163,6 +163,8 @@ def _take_in(known: _Known, event: Event) -> None:
     if event.type == NOTICED:
         at = datetime.fromisoformat(data["at"])
         place = str(data["conversation"]), int(data["turn"])
+        if place in known.turns:  # told again without what was forgotten: a process may have died before the erasure
+            known.seen = [each for each in known.seen if (each.conversation, each.turn) != place]
         known.turns.add(place)
         known.seen += [
             Observation(each["trait"], each["value"], float(each["weight"]), each["why"], at, *place)

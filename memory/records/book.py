@@ -13,7 +13,7 @@ from contracts import MemoryHolder, MemoryId, MemoryRecord, MemorySource, Memory
 from memory.records import fold as events
 from memory.records.decay import read_again, surer
 from memory.records.errors import MemoryPast
-from memory.records.fold import Standing, fold, history, place_of
+from memory.records.fold import Standing, fold, has_words, history, place_of, records_in
 from memory.records.life import Move, state_after
 from memory.records.port import Changes, MemoryDraft, MemoryFilter, MemoryVersion
 from memory.records.table import MemoryTable
@@ -228,16 +228,37 @@ class MemoryBook:
 
     async def erase(self, memory_id: MemoryId, *, by: str, reason: str) -> None:
         """Remove the words of every version for good; see the port."""
+        await self.begin_erasure(memory_id, by=by, reason=reason)
+        await self.finish_erasure(memory_id)
+        await self._store.reader.flush_erased()
+
+    async def begin_erasure(self, memory_id: MemoryId, *, by: str, reason: str) -> Sequence[MemoryRecord]:
+        """Let a record be gone for everybody, and return what its versions say: their words are still in the ledger."""
         standing = await self._standing(memory_id)
         if standing.state is not MemoryState.ERASED:
             state_after(standing.state, Move.ERASE, memory_id)
             event = self._event(events.ERASED, by, reason)
             await self._store.ledger.append(self._append_to(memory_id, [event], standing.events))
-        for event_ in await self._store.ledger.read(memory_id):  # again after a crash: what is gone stays gone
-            if event_.type != events.ERASED and event_.data is not None:
-                await self._store.ledger.erase(memory_id, event_.stream_version)
         await self.table.catch_up()  # the table has its words as well
-        await self._store.reader.flush_erased()
+        return records_in(await self._store.ledger.read(memory_id))
+
+    async def begun_erasures(self) -> Mapping[MemoryId, Sequence[MemoryRecord]]:
+        """Return the records whose erasure was begun and not finished, with what of their versions is left."""
+        erased = await self._store.ledger.streams(
+            MemoryId.KIND, organisation=self._organisation, last_types=(events.ERASED,)
+        )
+        found = {}
+        for stream in erased:
+            told = await self._store.ledger.read(stream)
+            if any(map(has_words, told)):
+                found[MemoryId(stream)] = records_in(told)
+        return found
+
+    async def finish_erasure(self, memory_id: MemoryId) -> None:
+        """Remove the words of every version from the ledger; again after a crash: what is gone stays gone."""
+        for event in await self._store.ledger.read(memory_id):
+            if has_words(event):
+                await self._store.ledger.erase(memory_id, event.stream_version)
 
     async def _taken_back(self, standing: Standing, record: MemoryRecord, by: str, reason: str) -> Sequence[_Change]:
         """Return what takes the newest change of a memory back."""

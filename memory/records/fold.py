@@ -79,6 +79,17 @@ def after(standing: Standing, event: Event) -> Standing:
     return replace(moved, state=state, record=moved.record.model_copy(update={"state": state}))
 
 
+def has_words(event: Event) -> bool:
+    """Return whether an event of a memory still says what an erasure takes away: all but that it was erased."""
+    return event.type != ERASED and event.data is not None
+
+
+def records_in(events: Sequence[Event]) -> list[MemoryRecord]:
+    """Return the versions whose words are there, oldest first; of a memory that is half erased those that are left."""
+    told = [event.data["record"] for event in events if event.data is not None and "record" in event.data]
+    return [MemoryRecord.read(each) for each in told]  # type: ignore[arg-type]
+
+
 def history(events: Sequence[Event]) -> list[MemoryVersion]:
     """Return what happened to a memory, oldest first; nothing of what is erased."""
     found: list[MemoryVersion] = []

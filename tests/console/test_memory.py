@@ -85,6 +85,20 @@ def test_the_words_of_an_erased_one_are_in_no_file(desk: Desk, tmp_path: Path) -
     assert files and not [path for path in files if b"Zebedee" in path.read_bytes()]
 
 
+def test_whoever_erases_what_an_employee_wrote_is_told_which_execution_still_tells_of_it(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    org = Path(desk.folder) / "org.yaml"
+    org.write_text(org.read_text().replace("title: Head,", "title: Head, can: [memory_write],"))
+    plan = Path(desk.folder) / "skills" / "choose-day" / "plan.yaml"
+    plan.write_text("steps:\n  - {id: note, use: memory_write, with: {text: The gate leaks in rain.}}\n")
+    assert main(["run", desk.folder, "note it", "--skill", "choose-day", "--json"]) == 0
+    execution = json.loads(capsys.readouterr().out)["execution_id"]
+    [row] = desk.data("list")["memories"]
+    told = desk.told("erase", row["record"]["memory_id"][-8:], "--reason", "asked for")
+    assert "gone for good" in told and execution in " ".join(told.split())
+
+
 def test_the_table_can_be_made_again_and_a_day_has_one_cycle(desk: Desk) -> None:
     desk.write("Gate B leaks.")
     assert "One memory" in desk.rebuild()

@@ -54,6 +54,28 @@ async def test_a_system_user_sees_the_departments_of_their_entry_and_without_one
         await resources.close()
 
 
+@pytest.mark.parametrize(("login", "told"), [("planner", False), ("nobody", True)])
+async def test_whoever_has_an_entry_is_not_told_what_others_said_about_themselves(
+    tmp_path: Path, login: str, *, told: bool
+) -> None:
+    folder = make_organisation(tmp_path / "desk")
+    org = (folder / "org.yaml").read_text()
+    (folder / "org.yaml").write_text(
+        org.replace(", login: any", "").replace(f"id: {login}, ", f"id: {login}, login: vera, ")
+    )
+    await waiting(tmp_path / "home", folder)
+    resources = Resources(Settings(home=tmp_path / "home"), onlooker="vera")
+    looking = SiliconApplication(resources)
+    try:
+        await looking.write_memory(folder, "I like tables.", by="clerk")
+        await looking.set_profile(folder, "format", "table", by="clerk")
+        seen = {event.type async for event in looking.events(None, after=0, follow=False)}
+    finally:
+        await resources.close()
+    assert "execution.requested" in seen
+    assert bool({"memory.written", "profile.set"} & seen) is told
+
+
 async def test_lists_of_sensors_metrics_and_alerts_are_bounded_as_well(tmp_path: Path) -> None:
     lay_empty_ledger(tmp_path / "home")
     folder = tmp_path / "bakery"

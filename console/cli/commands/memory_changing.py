@@ -14,7 +14,7 @@ from console.cli.render.memories import memory_lines
 from console.cli.session import Session, conduct
 from console.ports import Application
 from console.ports_memories import MemoryMove
-from contracts import MemoryId
+from contracts import ExecutionId, MemoryId
 from runtime.errors import InvalidArguments
 
 Find = Callable[[Application, Path, str, str | None], Awaitable[MemoryId]]
@@ -87,6 +87,14 @@ def _correct(find: Find) -> Callable[..., None]:
     return correct
 
 
+async def _execution_behind(
+    application: Application, folder: Path, memory_id: MemoryId, by: str | None
+) -> ExecutionId | None:
+    """Return the execution in which an employee wrote a memory; None where a person did."""
+    row, _ = await application.memory(folder, memory_id, by=by)
+    return row.record.source.execution_id
+
+
 def _moving(move: MemoryMove, find: Find) -> Callable[..., None]:
     def moving(
         organisation: Organisation,
@@ -100,10 +108,13 @@ def _moving(move: MemoryMove, find: Find) -> Callable[..., None]:
         async def work(session: Session, application: Application) -> int:
             folder = Path(organisation)
             memory_id = await find(application, folder, memory, as_)
+            wrote = await _execution_behind(application, folder, memory_id, as_) if move is MemoryMove.ERASE else None
             row = await application.move_memory(folder, memory_id, move, by=as_, reason=reason)
             session.output.data({"memory": row, "memory_id": memory_id})
             if row is None:
                 session.output.show(session.say("memory-erased", id=memory_id.ulid))
+                if wrote is not None:
+                    session.output.show(session.say("memory-erased-not-execution", id=wrote))
             else:
                 session.output.show(*memory_lines(row, session.output))
             return Exit.DONE

@@ -87,8 +87,33 @@ async def test_a_stream_of_all_events_tells_those_of_the_departments_in_sight(
     token, before = await desks.token(person), await desks.application.head()
     await desks.submit()
     through = await desks.application.head()
+    seen = await types_told(desks, token, after=before, through=through)
+    assert ("execution.requested" in seen) is told
+
+
+@pytest.mark.parametrize(("person", "told"), [("planner", False), ("clerk", False), (None, True)])
+async def test_a_stream_of_all_events_tells_nobody_what_is_remembered_of_people(
+    served: Served, person: str | None, told: bool
+) -> None:
+    token = await served.token(person) if person else None
+    async with served.client(await served.token("planner")) as client:
+        before = await served.application.head()
+        assert (await client.post("/memories", json={"text": "I like tables."})).status_code == 201
+        assert (await client.put("/me/profile", json={"trait": "format", "value": "table"})).status_code == 200
+    execution_id = await served.submit()
+    through = await served.application.head()
+    seen = await types_told(served, token, after=before, through=through)
+    assert "execution.requested" in seen, execution_id
+    assert bool({"memory.written", "profile.set"} & seen) is told
+
+
+async def types_told(served: Served, token: str | None, *, after: int, through: int) -> set[str]:
+    """Return the types of the events that a reader is told between two positions; no token: an administrator's."""
     seen, last = set[str](), 0
-    async with desks.client(token) as client, client.stream("GET", "/events", params={"after": before}) as stream:
+    async with (
+        served.client(*filter(None, [token])) as client,
+        client.stream("GET", "/events", params={"after": after}) as stream,
+    ):
         async for line in stream.aiter_lines():
             if line.startswith("data: {"):
                 seen.add(json.loads(line[6:])["type"])
@@ -96,4 +121,4 @@ async def test_a_stream_of_all_events_tells_those_of_the_departments_in_sight(
                 last = int(line[4:])
             elif not line and last >= through:
                 break
-    assert ("execution.requested" in seen) is told
+    return seen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ from memory.personal.traits import CHOICES, Depth, checked
 from memory.recall.recall import MemoryRecall
 from memory.records.book import MemoryBook
 from memory.records.port import MemoryFilter
-from runtime.errors import InvalidArguments, NotFound
+from runtime.errors import InvalidArguments, LedgerUnavailable, NotFound
 from runtime.ledger.port import Append, NewEvent
 from runtime.ledger.store import SqlStore
 from runtime.settings import MemorySettings
@@ -188,6 +189,23 @@ async def test_what_a_person_says_of_themselves_beats_what_was_noticed_and_does_
     profile = await book.get("ann")
     assert (form_of(profile).format, explaining_for(profile).explain) == ("prose", ["cancel-rate"])
     assert [each.value for each in profile.traits if each.trait == "topic"] == ["runways"]
+
+
+async def test_a_forgetting_that_dies_half_way_counts_nothing_twice_and_can_be_done_again(
+    store: SqlStore, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = ProfileBook(store, ORGANISATION, clock=clock, settings=SETTINGS)
+    both = [Notice("entity", "Zebedee", 1.0, "asked"), Notice("format", "table", 1.0, "said")]
+    await book.notice("ann", turn("x", at=clock.now()), both)
+    with monkeypatch.context() as away:
+        away.setattr(type(store.ledger), "erase", AsyncMock(side_effect=LedgerUnavailable("The server is away.")))
+        with pytest.raises(LedgerUnavailable):
+            await book.forget("ann", "entity", "Zebedee")
+    other = ProfileBook(store, ORGANISATION, clock=clock, settings=SETTINGS)
+    [table] = (await other.get("ann")).traits
+    assert (table.value, len(table.because)) == ("table", 1)
+    await other.forget("ann", "entity", "Zebedee")
+    assert not [event for event in await store.ledger.read_all() if "Zebedee" in str(event.data)]
 
 
 async def test_what_is_forgotten_is_gone_for_good_and_everywhere(store: SqlStore, clock: HandClock) -> None:
