@@ -41,5 +41,6 @@ class KnowledgePort(Protocol):
         Raises:
             NotAMemory: it belongs nowhere here, or stands somewhere already.
             KnowledgeBusy: somebody else writes.
+            KnowledgeUnwritable: the disk is full, or the folder is not ours to write in.
         """
         ...

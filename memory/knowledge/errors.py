@@ -3,8 +3,8 @@
 SiliconError
 ├── KnowledgeBusy        somebody else writes; try again
 ├── KnowledgeUnreadable  a file is no text, or cannot be read
-├── NotAMemory           it belongs nowhere in the knowledge, or somewhere else
-└── ReadingBudget        an order has read as much as it may
+├── KnowledgeUnwritable  a file cannot be written
+└── NotAMemory           it belongs nowhere in the knowledge, or somewhere else
 """
 
 from __future__ import annotations
@@ -22,6 +22,12 @@ class KnowledgeUnreadable(SiliconError):
     """A file of the knowledge cannot be read."""
 
     code = "KNOWLEDGE_UNREADABLE"
+
+
+class KnowledgeUnwritable(SiliconError):
+    """The folder cannot be written; what was begun is finished once it can."""
+
+    code = "KNOWLEDGE_UNWRITABLE"
 
 
 class NotAMemory(SiliconError):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memory.files.places import read_text
-from memory.knowledge.errors import KnowledgeBusy, KnowledgeUnreadable
+from memory.knowledge.errors import KnowledgeBusy, KnowledgeUnreadable, KnowledgeUnwritable
 from memory.knowledge.lines import ROOT
 from memory.knowledge.tree import PENDING, is_knowledge
 from runtime.errors import InvalidArguments
@@ -30,6 +30,7 @@ class KnowledgeFolder:
 
     def texts(self) -> Mapping[str, str]:
         """Return path below the folder → content; raise KnowledgeUnreadable for a file that is no text."""
+        self._require_folder()
         found = {}
         for file in sorted((self._folder / ROOT).rglob("*.md")):
             path = file.relative_to(self._folder).as_posix()
@@ -56,6 +57,7 @@ class KnowledgeFolder:
 
         Raises:
             KnowledgeBusy: somebody else writes, or changed one of those files meanwhile; nothing was changed.
+            KnowledgeUnwritable: the disk is full, or the folder is not ours to write in.
             InvalidArguments: a path leads out of the folder.
         """
         for path in changes:
@@ -94,6 +96,14 @@ class KnowledgeFolder:
         part.replace(file)
         _sync(file.parent)
 
+    def _require_folder(self) -> None:
+        """Raise KnowledgeUnreadable where the name of the folder stands for something else."""
+        root = self._folder / ROOT
+        if not root.resolve().is_relative_to(self._folder):
+            raise KnowledgeUnreadable(f"{ROOT} leads out of the organisation's folder.", file=ROOT)
+        if root.exists() and not root.is_dir():
+            raise KnowledgeUnreadable(f"{ROOT} is no folder.", file=ROOT)
+
     def _inside(self, path: str) -> None:
         file = (self._folder / path).resolve()
         if not file.is_relative_to(self._folder / ROOT) or ".." in Path(path).parts:
@@ -112,15 +122,21 @@ class KnowledgeFolder:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        (self._folder / ROOT).mkdir(exist_ok=True)
-        file = os.open(self._folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._require_folder()
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the lock of a process that dies is free
-            yield
+            (self._folder / ROOT).mkdir(exist_ok=True)
+            file = os.open(self._folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the lock of a process that dies is free
+                yield
+            finally:
+                os.close(file)
         except BlockingIOError:
             raise KnowledgeBusy(f"Somebody else writes in {ROOT}/ right now; try again.") from None
-        finally:
-            os.close(file)
+        except OSError as error:
+            named = Path(error.filename or "")
+            file_ = named.relative_to(self._folder).as_posix() if named.is_relative_to(self._folder) else ROOT
+            raise KnowledgeUnwritable(f"{file_} cannot be written: {error.strerror}.", file=file_) from None
 
 
 def _changes_in(told: str) -> Mapping[str, str | None]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.knowledge.errors import KnowledgeBusy, KnowledgeUnreadable, NotAMemory
+from memory.knowledge.errors import KnowledgeBusy, KnowledgeUnreadable, KnowledgeUnwritable, NotAMemory
 from memory.knowledge.folder import KnowledgeFolder
 from memory.knowledge.lint import lint
 from memory.knowledge.placement import Answers, Layer, Nature
@@ -194,3 +194,26 @@ def test_titles_become_names_of_files() -> None:
         "newark-in-snow", "纽瓦克-下雪", "etc",
     ]  # fmt: skip
     assert len(slug("!!!")) == 12
+
+
+def test_a_folder_that_is_something_else_is_named_and_nothing_is_written_beyond_it(tmp_path: Path) -> None:
+    organisation, elsewhere = tmp_path / "desk", tmp_path / "elsewhere"
+    organisation.mkdir()
+    elsewhere.mkdir()
+    (organisation / "knowledge").symlink_to(elsewhere)
+    for what in (lambda: write(organisation), lambda: faults(organisation)):
+        with pytest.raises(KnowledgeUnreadable, match="knowledge leads out of the organisation's folder"):
+            what()
+    assert not [*elsewhere.iterdir()]
+    (organisation / "knowledge").unlink()
+    (organisation / "knowledge").write_text("")
+    with pytest.raises(KnowledgeUnreadable, match="knowledge is no folder"):
+        write(organisation)
+
+
+def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
+    root = tmp_path / "knowledge"
+    root.mkdir()
+    (root / "airports").write_text("")
+    with pytest.raises(KnowledgeUnwritable, match=r"knowledge/airports.* cannot be written: (File exists|Not a dir)"):
+        write(tmp_path)
