@@ -394,11 +394,15 @@ class MemoryBook:
 
 
 def clean_words(words: Mapping[str, object]) -> dict[str, Any]:
-    """Return fields of a memory as every store can hold them."""
-    return {
-        name: value if isinstance(value, MemoryHolder | MemorySource | datetime) else clean(value)
-        for name, value in words.items()
-    }
+    """Return fields of a memory as every store can hold them, without blanks around: blanks alone say nothing."""
+    return {name: _clean(value) for name, value in words.items()}
+
+
+def _clean(value: object) -> object:
+    if isinstance(value, MemoryHolder | MemorySource | datetime):
+        return value
+    plain = clean(value)
+    return plain.strip() if isinstance(plain, str) else plain
 
 
 def checked(told: Mapping[str, Any]) -> MemoryRecord:

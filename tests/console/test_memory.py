@@ -112,6 +112,7 @@ def test_the_table_can_be_made_again_and_a_day_has_one_cycle(desk: Desk) -> None
     [
         (("show", "nothing-like-it"), 2, "No memory is called"),
         (("write", ""), 2, "must not be empty"),
+        (("write", " \n\t"), 2, "must not be empty"),
         (("write", "x", "--whose", "nobody"), 2, "It is `me`, `business`"),
         (("correct", "whatever"), 2, "Say what changes"),
         (("list", "--whose", "me", "--as", "stranger"), 2, "Nobody here is called stranger"),

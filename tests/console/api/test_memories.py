@@ -115,6 +115,7 @@ async def test_a_day_has_one_cycle(served: Served) -> None:
     ("body", "code"),
     [
         ({"text": ""}, "INVALID_REQUEST"),
+        ({"text": " \n"}, "INVALID_ARGUMENTS"),
         ({**SNOW, "whose": "nobody-here"}, "INVALID_ARGUMENTS"),
         ({**SNOW, "importance": 7}, "INVALID_REQUEST"),
         ({**SNOW, "mood": "good"}, "INVALID_REQUEST"),
