@@ -94,7 +94,9 @@ class FileImport:
         seen: set[MemoryId] = set()
         for path in memory_files(folder):
             file = self._file(holder, folder, path, mine)
-            if file is None:
+            if file is None:  # what stands in it is not missing: nobody can tell
+                kept = written.get(path.relative_to(folder).as_posix())
+                seen.update(kept.entries if kept is not None else ())
                 continue
             read = read_entries(file.content)
             mine.extend(self._faults(file, read.faults))
@@ -117,6 +119,9 @@ class FileImport:
 
     def _file(self, holder: MemoryHolder, folder: Path, path: Path, mine: Imported) -> _File | None:
         shown = path.relative_to(self._root).as_posix()
+        if path.is_symlink():
+            mine.add(Taken(Became.FAULT, shown, 1, why="This is a link, which is not followed; put the file here."))
+            return None
         try:
             content = read_text(path)
         except UnicodeDecodeError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -144,6 +145,24 @@ async def test_all_faults_are_told_at_once_and_their_words_stay(files: Files) ->
     ):
         assert [each for each in told if each[:2] == (name, became) and words in each[2]], (words, told)
     assert {each: each.read_bytes() for each in files.root.rglob("*.md")} == before
+
+
+async def test_what_stands_in_a_file_that_cannot_be_read_is_not_missing_and_no_link_is_followed(
+    files: Files, tmp_path: Path
+) -> None:
+    await files.book.add(a_draft("Of all."), by="talk")
+    await files.out()
+    path, elsewhere = files.path(BUSINESS, "notes.md"), tmp_path / "elsewhere.md"
+    elsewhere.write_text("A secret of somebody else.")
+    path.write_bytes(path.read_text().encode("utf-16"))
+    [unread] = (await files.take(withdraw_missing=True)).entries
+    assert unread.became is Became.FAULT and "no UTF-8" in unread.why
+    path.unlink()
+    path.symlink_to(elsewhere)
+    [linked] = (await files.take(withdraw_missing=True)).entries
+    assert linked.became is Became.FAULT and "is a link" in linked.why
+    await files.out(overwrite=True)
+    assert elsewhere.read_text() == "A secret of somebody else." and not path.is_symlink()
 
 
 async def test_who_may_not_change_a_holder_is_told_so(files: Files) -> None:
