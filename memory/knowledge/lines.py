@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from posixpath import dirname, join, normpath
+from posixpath import dirname, join, normpath, relpath
 
 from memory.knowledge.faults import KnowledgeFault
 
@@ -75,8 +75,8 @@ def resident_lines(file: str, text: str, faults: list[KnowledgeFault]) -> Iterat
 
 def written(title: str, path: str, when: str, *, file: str) -> str:
     """Return the line of an entry in an index; `path` is below the organisation's folder."""
-    below = f"{dirname(file)}/"
-    return f"- [{_escaped(title)}]({path.removeprefix(below)}) {_DASH} {' '.join(when.split())}"
+    line = f"- [{_escaped(title)}]({relpath(path, dirname(file))})"
+    return f"{line} {_DASH} {' '.join(when.split())}" if when else line
 
 
 def _entry(file: str, number: int, line: str, faults: list[KnowledgeFault]) -> Entry | None:

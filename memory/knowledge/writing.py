@@ -92,16 +92,13 @@ def mend(folder: KnowledgeFolder, settings: MemorySettings) -> int:
         *(each for section in tree.sections.values() for each in (*section.entries, *section.log)),
     ]
     reached = {entry.path for entry in entries}
+    lost = tree.bodies.keys() - reached
     for entry in entries:
-        moved = [
-            path for path in tree.bodies.keys() - reached if path.rsplit("/", 1)[-1] == entry.path.rsplit("/", 1)[-1]
-        ]
-        if entry.path in texts or len(moved) != 1 or domain_of(moved[0]) != domain_of(entry.file):
+        moved = [path for path in lost if path.rsplit("/", 1)[-1] == entry.path.rsplit("/", 1)[-1]]
+        if entry.path in texts or len(moved) != 1 or domain_of(moved[0]) != domain_of(entry.path):
             continue
         now = changed.get(entry.file, texts[entry.file]).splitlines()
-        now[entry.line - 1] = (
-            written(entry.title, moved[0], entry.when, file=entry.file) if entry.when else now[entry.line - 1]
-        )
+        now[entry.line - 1] = written(entry.title, moved[0], entry.when, file=entry.file)
         changed[entry.file] = "\n".join(now) + "\n"
         reached.add(moved[0])
         mended += 1

@@ -189,6 +189,23 @@ def test_what_is_safe_is_mended_and_nothing_else(tmp_path: Path) -> None:
     assert mend(KnowledgeFolder(tmp_path), SETTINGS) == 0
 
 
+def test_every_entry_of_a_file_that_moved_leads_there_again_with_or_without_a_description(tmp_path: Path) -> None:
+    done = write(tmp_path)
+    folder = tmp_path / "knowledge" / "airports"
+    index = folder / "INDEX.md"
+    index.write_text(index.read_text() + "- [Snow](newark-in-snow.md)\n")
+    resident = tmp_path / "knowledge" / "RESIDENT.md"
+    resident.write_text("- [Snow](airports/newark-in-snow.md) — it snows\n")
+    (folder / "winter").mkdir()
+    (folder / "newark-in-snow.md").rename(folder / "winter" / "newark-in-snow.md")
+    mend(KnowledgeFolder(tmp_path), SETTINGS)
+    assert index.read_text().splitlines()[2:] == [
+        "- [Newark in snow](winter/newark-in-snow.md) — snow at Newark", "- [Snow](winter/newark-in-snow.md)",
+    ], done  # fmt: skip
+    assert resident.read_text() == "- [Snow](airports/winter/newark-in-snow.md) — it snows\n"
+    assert mend(KnowledgeFolder(tmp_path), SETTINGS) == 0
+
+
 def test_titles_become_names_of_files() -> None:
     assert [slug(each) for each in ("Newark in snow!", "纽瓦克 下雪", "../../etc", "!!!")][:3] == [
         "newark-in-snow", "纽瓦克-下雪", "etc",
