@@ -132,12 +132,18 @@ class ProductStore:
                 self._newest[entry.key] = max(name, self._newest.get(entry.key, ""))
                 self._index.put(_document(entry))
             self._position = changed.position
-            if changed.pruned:
-                there = {str(each) for each in await self.table.ids(self._organisation)}
-                gone = [name for name in self._entries if name not in there]
-                self._index.remove(*gone)
-                for name in gone:
-                    del self._entries[name]
+            if changed.count < len(self._entries):
+                await self._forget_pruned()
+
+    async def _forget_pruned(self) -> None:
+        there = {str(each) for each in await self.table.ids(self._organisation)}
+        gone = [name for name in self._entries if name not in there]
+        self._index.remove(*gone)
+        for name in gone:
+            del self._entries[name]
+        self._newest = {}
+        for name, entry in self._entries.items():
+            self._newest[entry.key] = max(name, self._newest.get(entry.key, ""))
 
     def _fits(self, entry: Entry, which: ProductFilter) -> bool:
         product = entry.product

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 
 from contracts import CardId, DecisionCard, Event, ExecutionId, Name, ProductId, TaskOrder
 from memory.products.entry import (
@@ -40,8 +40,8 @@ class Changed:
 
     entries: Sequence[Entry]
     position: int
-    pruned: bool
-    """Whether entries may have gone."""
+    count: int
+    """Entries that there are now, by which it is told that others are gone: pruning says nothing to whoever asks."""
 
 
 class ProductTable:
@@ -95,13 +95,14 @@ class ProductTable:
         """Return the entries that came after a position of the ledger."""
         found: list[Entry] = []
         await self.catch_up()
-        pruned = await self._store.ledger.horizon() > 0 and position > 0
         while True:
             query = select(products).where(products.c.organisation == organisation, products.c.position > position)
             rows = await self._store.reader.rows(query.order_by(products.c.position).limit(_AT_ONCE))
             found += [_entry(row) for row in rows]
             if not rows:
-                return Changed(found, max(position, await self._made.position()), pruned)
+                counted = select(func.count()).select_from(products).where(products.c.organisation == organisation)
+                [[count]] = await self._store.reader.rows(counted)
+                return Changed(found, max(position, await self._made.position()), int(count))
             position = int(rows[-1][_POSITION])
 
     async def ids(self, organisation: Name) -> list[ProductId]:

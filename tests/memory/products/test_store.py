@@ -140,6 +140,8 @@ async def test_the_table_makes_itself_again_and_what_was_pruned_is_gone(store: S
     await store.ledger.prune({gone.order_id: 2}, reason="old")
     assert await ids(shelf, "snow") == [stays.product_id]
     assert await ids(ProductStore(store, ORGANISATION), "snow") == [stays.product_id]
+    await store.ledger.prune({stays.order_id: 2}, reason="old")
+    assert await ids(shelf, "snow") == []
 
 
 async def test_what_nobody_can_read_hides_nothing_else(sqlite_store: SqlStore) -> None:
